@@ -1,0 +1,1 @@
+//! Exponential backoff with jitter that resets on health, as a pure machine.

@@ -1,0 +1,3 @@
+//! The `informer` program.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! Typed, dynamic and metadata-only Kubernetes client over any transport.

@@ -1,0 +1,1 @@
+//! Controllers: sources, predicates, reconcilers and a worker pool over shared informers.

@@ -1,0 +1,281 @@
+//! Stores: readers take snapshots, one writer commits batches.
+
+use std::{
+    error::Error,
+    fmt,
+    future::{Future, poll_fn},
+    ops::ControlFlow,
+    sync::Arc,
+    task::{Context, Poll},
+};
+
+use crate::{Batch, Change, Entry, Incomparable, ResourceVersion};
+
+/// Reads a cache. The seeds' `Store` when a program reads from it, and their `Indexer` when it was built with index functions.
+pub trait Store<Q, K>: Send + Sync {
+    /// The state now, which stays as it is however long it is held. Never waits for the writer, nor makes it wait.
+    fn snapshot(&self) -> Arc<dyn Snapshot<Q, K>>;
+
+    /// Objects in it.
+    fn len(&self) -> usize;
+
+    /// Ready once the applied version differs from `seen`; else the waker is kept until the next commit.
+    fn poll_changed(&self, cx: &mut Context<'_>, seen: &ResourceVersion) -> Poll<()>;
+
+    /// Whether nothing is in it.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The entry of a key.
+    fn get(&self, key: &Q) -> Option<Entry<Q, K>>
+    where
+        Q: Clone,
+    {
+        self.snapshot().get(key).cloned()
+    }
+
+    /// All entries in key order, from one snapshot.
+    fn list(&self) -> Vec<Entry<Q, K>>
+    where
+        Q: Clone,
+    {
+        let snapshot = self.snapshot();
+        let mut entries = Vec::with_capacity(snapshot.len());
+        snapshot.scan(None, &mut |entry| {
+            entries.push(entry.clone());
+            ControlFlow::Continue(())
+        });
+        entries
+    }
+
+    /// The entries under a value of an index, in key order, from one snapshot.
+    ///
+    /// # Errors
+    /// When there is no such index; the error names those that exist.
+    fn by_index(&self, index: &str, value: &str) -> Result<Vec<Entry<Q, K>>, UnknownIndex>
+    where
+        Q: Clone,
+    {
+        let mut entries = Vec::new();
+        self.snapshot().by_index(index, value, &mut |entry| {
+            entries.push(entry.clone());
+            ControlFlow::Continue(())
+        })?;
+        Ok(entries)
+    }
+}
+
+/// Waiting on a store, beside [`Store`] so that the trait stays dyn-compatible. For every store.
+pub trait StoreExt<Q, K>: Store<Q, K> {
+    /// Waits until the store has applied `version` or a later one. Set a deadline around it.
+    ///
+    /// # Errors
+    /// At once when the versions cannot be compared: waiting would tell nothing.
+    fn wait_for(&self, version: &ResourceVersion) -> impl Future<Output = Result<(), Incomparable>> + Send {
+        async move {
+            loop {
+                let applied = self.snapshot().applied().clone();
+                // Nothing applied yet is before every version.
+                if !applied.is_none() && applied.compare(version)?.is_ge() {
+                    return Ok(());
+                }
+                poll_fn(|cx| self.poll_changed(cx, &applied)).await;
+            }
+        }
+    }
+}
+
+impl<Q, K, S: Store<Q, K> + ?Sized> StoreExt<Q, K> for S {}
+
+impl<Q, K, S: Store<Q, K> + ?Sized> Store<Q, K> for Arc<S> {
+    fn snapshot(&self) -> Arc<dyn Snapshot<Q, K>> {
+        (**self).snapshot()
+    }
+
+    fn len(&self) -> usize {
+        (**self).len()
+    }
+
+    fn poll_changed(&self, cx: &mut Context<'_>, seen: &ResourceVersion) -> Poll<()> {
+        (**self).poll_changed(cx, seen)
+    }
+}
+
+/// One point in time of a store, however long it is held. Several queries on it see the same state.
+pub trait Snapshot<Q, K>: Send + Sync {
+    /// The entry of a key.
+    fn get(&self, key: &Q) -> Option<&Entry<Q, K>>;
+
+    /// Visits entries in key order, from behind `after`, until `visit` breaks.
+    fn scan(&self, after: Option<&Q>, visit: &mut dyn FnMut(&Entry<Q, K>) -> ControlFlow<()>);
+
+    /// Visits the entries under a value of an index, in key order, until `visit` breaks.
+    ///
+    /// # Errors
+    /// When there is no such index; the error names those that exist.
+    fn by_index(
+        &self,
+        index: &str,
+        value: &str,
+        visit: &mut dyn FnMut(&Entry<Q, K>) -> ControlFlow<()>,
+    ) -> Result<(), UnknownIndex>;
+
+    /// The version up to which the source's changes are in it; empty before the first list.
+    fn applied(&self) -> &ResourceVersion;
+
+    /// Objects in it.
+    fn len(&self) -> usize {
+        let mut n = 0;
+        self.scan(None, &mut |_| {
+            n += 1;
+            ControlFlow::Continue(())
+        });
+        n
+    }
+
+    /// Whether nothing is in it.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// Derives the values under which an object stands in one index (client-go `IndexFunc`).
+///
+/// The same object must always give the same values. Duplicates are folded; no value at all leaves the object out of the index.
+pub trait IndexFunc<K: ?Sized>: Send + Sync {
+    /// Emits the values of `object`.
+    ///
+    /// # Errors
+    /// When it cannot tell: the change is applied to no index and not to the store, and the object is reported.
+    fn values(&self, object: &K, emit: &mut dyn FnMut(&str)) -> Result<(), IndexError>;
+}
+
+impl<K: ?Sized, F> IndexFunc<K> for F
+where
+    F: Fn(&K, &mut dyn FnMut(&str)) + Send + Sync,
+{
+    fn values(&self, object: &K, emit: &mut dyn FnMut(&str)) -> Result<(), IndexError> {
+        self(object, emit);
+        Ok(())
+    }
+}
+
+/// An index function could not tell the values of an object.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IndexError {
+    message: Box<str>,
+}
+
+impl IndexError {
+    /// An error with a sentence that says why.
+    #[must_use]
+    pub fn new(message: impl Into<String>) -> Self {
+        Self {
+            message: message.into().into_boxed_str(),
+        }
+    }
+}
+
+impl fmt::Display for IndexError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl Error for IndexError {}
+
+/// There is no index of that name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownIndex {
+    name: Box<str>,
+    existing: Vec<Box<str>>,
+}
+
+impl UnknownIndex {
+    /// The name that was asked for and those that exist.
+    #[must_use]
+    pub fn new<'a>(name: &str, existing: impl IntoIterator<Item = &'a str>) -> Self {
+        Self {
+            name: name.into(),
+            existing: existing.into_iter().map(Into::into).collect(),
+        }
+    }
+}
+
+impl fmt::Display for UnknownIndex {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.existing.is_empty() {
+            write!(f, "no index {:?}: this store has none", self.name)
+        } else {
+            write!(
+                f,
+                "no index {:?}: there are {}",
+                self.name,
+                self.existing.join(", ")
+            )
+        }
+    }
+}
+
+impl Error for UnknownIndex {}
+
+/// Writes a store. There is one for each, and it alone changes the store.
+pub trait StoreWriter<Q, K>: Send {
+    /// Applies the deltas of a batch in one step, visible to readers all at once, and appends what changed.
+    ///
+    /// Drains from `batch` what it applied. A delta that cannot be applied changes nothing, stays in the batch, and the rest is
+    /// applied. An upsert of the stored stamp changes nothing and tells nobody, except that `Cause::Sync` is told as `Resynced`.
+    ///
+    /// # Errors
+    /// When deltas were left in the batch: which keys, and why.
+    fn commit(
+        &mut self,
+        batch: &mut Batch<Q, K>,
+        changes: &mut Vec<Change<Q, K>>,
+    ) -> Result<(), CommitError<Q>>;
+}
+
+impl<Q, K, W: StoreWriter<Q, K> + ?Sized> StoreWriter<Q, K> for Box<W> {
+    fn commit(
+        &mut self,
+        batch: &mut Batch<Q, K>,
+        changes: &mut Vec<Change<Q, K>>,
+    ) -> Result<(), CommitError<Q>> {
+        (**self).commit(batch, changes)
+    }
+}
+
+/// Some deltas of a batch could not be applied.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommitError<Q> {
+    /// Which, and why. Never empty.
+    pub failed: Vec<CommitFailure<Q>>,
+}
+
+/// One object that could not be applied.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommitFailure<Q> {
+    /// Its key.
+    pub key: Q,
+    /// The index that could not take it, where it was one.
+    pub index: Option<Arc<str>>,
+    /// Why.
+    pub cause: IndexError,
+}
+
+impl<Q: fmt::Debug> fmt::Display for CommitError<Q> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} objects could not be stored", self.failed.len())?;
+        if let Some(first) = self.failed.first() {
+            write!(f, ", the first {:?}", first.key)?;
+            if let Some(index) = &first.index {
+                write!(f, " by index {index:?}")?;
+            }
+            write!(f, ": {}", first.cause)?;
+        }
+        Ok(())
+    }
+}
+
+impl<Q: fmt::Debug> Error for CommitError<Q> {}

@@ -1,0 +1,1 @@
+//! Delta queues: in order, and coalescing per key.

@@ -1,0 +1,1 @@
+//! HTTP/1.1 and HTTP/2 transport over hyper and rustls for Kubernetes clients.

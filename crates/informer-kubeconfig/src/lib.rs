@@ -1,0 +1,1 @@
+//! Kubernetes client configuration: kubeconfig files and in-cluster.

@@ -1,0 +1,1 @@
+//! List and watch as a pure state machine with a thin driver.

@@ -1,0 +1,1 @@
+//! Shared informers: one list and watch per kind, an indexed store, many handlers.

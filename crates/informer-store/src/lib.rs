@@ -1,0 +1,1 @@
+//! Indexed store with an exclusive writer and snapshot readers.

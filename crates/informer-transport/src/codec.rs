@@ -1,0 +1,30 @@
+//! `Codec`: one item's bytes to identity and object.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use informer_core::{DecodeError, Decoded};
+
+/// Decodes one item in one wire format. JSON through serde is here; protobuf or a user's own are more of them.
+///
+/// The identity is read from the bytes, so the object's form need not hold metadata.
+pub trait Codec<K>: Send + Sync {
+    /// What to ask the server for: `application/json`.
+    fn media_type(&self) -> &'static str;
+
+    /// Decodes one item.
+    ///
+    /// # Errors
+    /// When it is no object of this form, with the identity where that could be read.
+    fn decode(&self, item: Bytes) -> Result<Decoded<K>, DecodeError>;
+}
+
+impl<K, C: Codec<K> + ?Sized> Codec<K> for Arc<C> {
+    fn media_type(&self) -> &'static str {
+        (**self).media_type()
+    }
+
+    fn decode(&self, item: Bytes) -> Result<Decoded<K>, DecodeError> {
+        (**self).decode(item)
+    }
+}

@@ -1,0 +1,126 @@
+//! `Authorize` and `TlsSource`: where configuration and connections meet.
+
+use std::{error::Error, fmt, sync::Arc};
+
+use http::HeaderMap;
+use informer_core::BoxFuture;
+
+use crate::BoxError;
+
+/// Adds credentials to requests and hears when they were refused.
+pub trait Authorize: Send + Sync {
+    /// Adds credentials to the headers of a request that has none of its own. Values are marked sensitive.
+    ///
+    /// # Errors
+    /// When there are credentials to add and they cannot be had; the sentence names the file or entry, never the secret.
+    fn authorize<'a>(&'a self, headers: &'a mut HeaderMap) -> BoxFuture<'a, Result<(), CredentialError>>;
+
+    /// The server answered 401 to a request with the credentials of the latest `authorize`: fetch them anew next time.
+    fn rejected(&self) {}
+}
+
+/// What the certificates of connections are checked and signed with. Its parts are PEM texts.
+#[derive(Clone, Default)]
+#[non_exhaustive]
+pub struct TlsMaterial {
+    /// Whom to trust.
+    pub roots: Roots,
+    /// The client's own certificate.
+    pub client: Option<ClientCertificate>,
+    /// The name to ask for and to check, where it is not that of the URL (`tls-server-name`).
+    pub server_name: Option<Arc<str>>,
+    /// Changes whenever anything above does: a connection of an older generation is not used for new requests.
+    pub generation: u64,
+}
+
+/// Whose signature under a server's certificate is trusted.
+#[derive(Debug, Clone, Default)]
+pub enum Roots {
+    /// Those that the platform trusts.
+    #[default]
+    Platform,
+    /// The certificates of a PEM bundle.
+    Pem(Arc<[u8]>),
+    /// Anybody's: `insecure-skip-tls-verify`.
+    Insecure,
+}
+
+/// A client certificate and its key, as PEM.
+#[derive(Clone)]
+pub struct ClientCertificate {
+    /// The chain.
+    pub certificate: Arc<[u8]>,
+    /// The private key.
+    pub key: Arc<[u8]>,
+}
+
+/// Prints that there is one, never the key.
+impl fmt::Debug for ClientCertificate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ClientCertificate").finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for TlsMaterial {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TlsMaterial")
+            .field("client", &self.client)
+            .field("server_name", &self.server_name)
+            .field("generation", &self.generation)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Gives the TLS material of the moment. Asked before each new connection, so that files may rotate.
+pub trait TlsSource: Send + Sync {
+    /// The material now. Cheap when nothing changed.
+    ///
+    /// # Errors
+    /// When it cannot be had and never could; a bad read after a good one keeps the last good value.
+    fn current(&self) -> Result<TlsMaterial, CredentialError>;
+}
+
+impl TlsSource for TlsMaterial {
+    fn current(&self) -> Result<TlsMaterial, CredentialError> {
+        Ok(self.clone())
+    }
+}
+
+/// Credentials or certificates could not be had. Names the file or entry, never the secret.
+#[derive(Debug, Clone)]
+pub struct CredentialError {
+    message: Arc<str>,
+    cause: Option<Arc<dyn Error + Send + Sync>>,
+}
+
+impl CredentialError {
+    /// An error with a sentence that names the file or entry.
+    #[must_use]
+    pub fn new(message: impl Into<Arc<str>>) -> Self {
+        Self {
+            message: message.into(),
+            cause: None,
+        }
+    }
+
+    /// The same, with its cause.
+    #[must_use]
+    pub fn caused_by(mut self, cause: impl Into<BoxError>) -> Self {
+        self.cause = Some(cause.into().into());
+        self
+    }
+}
+
+impl fmt::Display for CredentialError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl Error for CredentialError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.cause
+            .as_ref()
+            .map(|cause| &**cause as &(dyn Error + 'static))
+    }
+}

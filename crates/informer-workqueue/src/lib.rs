@@ -1,0 +1,1 @@
+//! Deduplicating, delaying, rate limited work queue; knows nothing of Kubernetes.

@@ -1,0 +1,1 @@
+//! Kubernetes informers, work queues and controllers: the facade.
