@@ -1,0 +1,41 @@
+//! The command line.
+#![allow(
+    missing_docs,
+    missing_debug_implementations,
+    unreachable_pub,
+    dead_code,
+    clippy::use_self,
+    clippy::manual_let_else,
+    reason = "written by the macro"
+)]
+
+xflags::xflags! {
+    /// The project's one door for developers.
+    cmd xtask {
+        /// Locate or build etcd, kube-apiserver and the client-go harness; print their folder.
+        cmd assets {}
+        /// Prove that dependencies go strictly down.
+        cmd layers {}
+        /// Check the house rules.
+        cmd tidy {}
+        /// Print each crate's dependency closure and who uses the committed packages.
+        cmd deps {}
+        /// Run every test.
+        cmd test {
+            /// Leave out the tests that need a real API server.
+            optional --quick
+        }
+        /// Everything that must hold before a change goes in.
+        cmd ci {
+            /// Add what takes long: packaging, feature sets.
+            optional --long
+        }
+        /// Releases, as dry runs.
+        cmd release {
+            /// Print what each crate's next version would be, in dependency order.
+            cmd plan {}
+            /// Package every crate and compile each package alone.
+            cmd verify {}
+        }
+    }
+}
