@@ -214,6 +214,9 @@ pub struct Batch<Q, K> {
     pub deltas: Vec<Delta<Q, K>>,
     /// They belong to the initial list.
     pub initial: bool,
+    /// They come in the order of the source, so that the version of an upsert or delete tells how far the source was followed. `false`
+    /// from a queue that reorders across keys: then only `Replace` and `Bookmark` tell it.
+    pub in_order: bool,
 }
 
 impl<Q, K> Default for Batch<Q, K> {
@@ -221,6 +224,7 @@ impl<Q, K> Default for Batch<Q, K> {
         Self {
             deltas: Vec::new(),
             initial: false,
+            in_order: true,
         }
     }
 }
@@ -232,6 +236,7 @@ impl<Q, K> Batch<Q, K> {
         Self {
             deltas: vec![delta],
             initial,
+            in_order: true,
         }
     }
 

@@ -33,6 +33,8 @@ struct State<D> {
     queue: D,
     closed: bool,
     producer: Option<Waker>,
+    /// The producer's too, but woken by a close alone.
+    closing: Option<Waker>,
     consumer: Option<Waker>,
 }
 
@@ -60,6 +62,7 @@ impl<D, Q, K> Handle<D, Q, K> {
             queue,
             closed: false,
             producer: None,
+            closing: None,
             consumer: None,
         };
         Self {
@@ -75,7 +78,11 @@ impl<D, Q, K> Handle<D, Q, K> {
     pub fn close(&self) {
         let mut state = self.lock();
         state.closed = true;
-        let wakers = [state.producer.take(), state.consumer.take()];
+        let wakers = [
+            state.producer.take(),
+            state.closing.take(),
+            state.consumer.take(),
+        ];
         drop(state);
         self.shared.pushed.notify_all();
         wakers.into_iter().flatten().for_each(Waker::wake);
@@ -204,6 +211,18 @@ impl<Q, K, D: DeltaQueue<Q, K>> DeltaSink<Q, K> for Handle<D, Q, K> {
             }
         }
         ready
+    }
+
+    fn poll_closed(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let mut state = self.lock();
+        if state.closed {
+            return Poll::Ready(());
+        }
+        match &mut state.closing {
+            Some(waker) => waker.clone_from(cx.waker()),
+            none => *none = Some(cx.waker().clone()),
+        }
+        Poll::Pending
     }
 
     fn push(&mut self, delta: Delta<Q, K>) {

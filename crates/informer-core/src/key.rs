@@ -178,6 +178,12 @@ pub trait KeyFunc<K: ?Sized>: Send + Sync {
     /// # Errors
     /// When the object has no usable key, with a sentence that names it.
     fn key(&self, identity: &Identity, object: &K) -> Result<Self::Key, KeyError>;
+
+    /// The key by the identity alone, where it depends on nothing else: what an object that could not be decoded is known by. `None`
+    /// leaves such an object out: a list then counts it as absent.
+    fn key_of_identity(&self, _identity: &Identity) -> Option<Self::Key> {
+        None
+    }
 }
 
 impl<K: ?Sized, F: KeyFunc<K> + ?Sized> KeyFunc<K> for Arc<F> {
@@ -185,6 +191,10 @@ impl<K: ?Sized, F: KeyFunc<K> + ?Sized> KeyFunc<K> for Arc<F> {
 
     fn key(&self, identity: &Identity, object: &K) -> Result<Self::Key, KeyError> {
         (**self).key(identity, object)
+    }
+
+    fn key_of_identity(&self, identity: &Identity) -> Option<F::Key> {
+        (**self).key_of_identity(identity)
     }
 }
 
@@ -196,6 +206,16 @@ impl<K: ?Sized> KeyFunc<K> for NamespaceName {
     type Key = ObjectKey;
 
     fn key(&self, identity: &Identity, _: &K) -> Result<ObjectKey, KeyError> {
+        Self::of(identity)
+    }
+
+    fn key_of_identity(&self, identity: &Identity) -> Option<ObjectKey> {
+        Self::of(identity).ok()
+    }
+}
+
+impl NamespaceName {
+    fn of(identity: &Identity) -> Result<ObjectKey, KeyError> {
         if identity.name.is_empty() {
             return Err(KeyError::new(format!("object {identity} has no name")));
         }

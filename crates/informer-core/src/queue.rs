@@ -32,6 +32,11 @@ pub trait DeltaSink<Q, K>: Send {
     /// Takes a delta. Legal also when not ready (a list that was begun is finished), dropped when closed.
     fn push(&mut self, delta: Delta<Q, K>);
 
+    /// Ready once nobody reads any more, also while a push would be welcome: what a driver waits on beside a quiet watch.
+    fn poll_closed(&mut self, _cx: &mut Context<'_>) -> Poll<()> {
+        Poll::Pending
+    }
+
     /// The stored object of exactly this stamp, so that a relist reuses it and drops its own copy.
     fn known(&self, _key: &Q, _stamp: &Stamp) -> Option<Arc<K>> {
         None
@@ -45,6 +50,10 @@ impl<Q, K, S: DeltaSink<Q, K> + ?Sized> DeltaSink<Q, K> for Box<S> {
 
     fn push(&mut self, delta: Delta<Q, K>) {
         (**self).push(delta);
+    }
+
+    fn poll_closed(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        (**self).poll_closed(cx)
     }
 
     fn known(&self, key: &Q, stamp: &Stamp) -> Option<Arc<K>> {
