@@ -1,6 +1,8 @@
 //! Time, as drivers see it.
 
-use std::{future::Future, time::Instant};
+use std::{fmt, future::Future, sync::Arc, time::Instant};
+
+use crate::BoxFuture;
 
 /// Tells the time and waits. Drivers hold one; machines get `now` as an argument.
 pub trait Clock: Clone + Send + Sync + 'static {
@@ -12,6 +14,49 @@ pub trait Clock: Clone + Send + Sync + 'static {
     /// # Cancel safety
     /// Dropping it ends the wait.
     fn sleep_until(&self, at: Instant) -> impl Future<Output = ()> + Send;
+}
+
+trait DynClock: Send + Sync {
+    fn dyn_now(&self) -> Instant;
+    fn dyn_sleep_until(&self, at: Instant) -> BoxFuture<'_, ()>;
+}
+
+impl<C: Clock> DynClock for C {
+    fn dyn_now(&self) -> Instant {
+        self.now()
+    }
+
+    fn dyn_sleep_until(&self, at: Instant) -> BoxFuture<'_, ()> {
+        Box::pin(self.sleep_until(at))
+    }
+}
+
+/// Any clock behind one type.
+#[derive(Clone)]
+pub struct BoxClock(Arc<dyn DynClock>);
+
+impl BoxClock {
+    /// Boxes a clock.
+    #[must_use]
+    pub fn new(clock: impl Clock) -> Self {
+        Self(Arc::new(clock))
+    }
+}
+
+impl fmt::Debug for BoxClock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BoxClock").finish_non_exhaustive()
+    }
+}
+
+impl Clock for BoxClock {
+    fn now(&self) -> Instant {
+        self.0.dyn_now()
+    }
+
+    async fn sleep_until(&self, at: Instant) {
+        self.0.dyn_sleep_until(at).await;
+    }
 }
 
 /// The real clock, on tokio's timer: a test that pauses tokio's time pauses this clock.

@@ -78,11 +78,7 @@ impl<D, Q, K> Handle<D, Q, K> {
     pub fn close(&self) {
         let mut state = self.lock();
         state.closed = true;
-        let wakers = [
-            state.producer.take(),
-            state.closing.take(),
-            state.consumer.take(),
-        ];
+        let wakers = [state.producer.take(), state.closing.take(), state.consumer.take()];
         drop(state);
         self.shared.pushed.notify_all();
         wakers.into_iter().flatten().for_each(Waker::wake);

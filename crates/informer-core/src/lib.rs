@@ -50,9 +50,9 @@ mod source;
 mod store;
 mod version;
 
-pub use clock::Clock;
 #[cfg(feature = "tokio")]
 pub use clock::TokioClock;
+pub use clock::{BoxClock, Clock};
 pub use delta::{Batch, Cause, Change, Delta, Entry};
 pub use failure::{Classify, FailureClass, SourceError};
 pub use handle::Handle;
