@@ -1,0 +1,177 @@
+//! One point in time of the store.
+
+use std::{fmt, ops::ControlFlow, sync::Arc};
+
+use informer_core::{Entry, Key, ObjectKey, ResourceVersion, Snapshot, UnknownIndex};
+use smallvec::SmallVec;
+
+use crate::{
+    index::{Index, Values},
+    tree::{Item, Tree},
+};
+
+/// One point in time of a store: however long it is held, and whatever is written meanwhile, it stays as it is.
+///
+/// Holding one keeps the objects of that time alive, and nothing else.
+pub struct View<Q: Key, K> {
+    pub(crate) objects: Tree<Arc<Stored<Q, K>>>,
+    pub(crate) indices: Vec<Index<Q, K>>,
+    pub(crate) applied: ResourceVersion,
+}
+
+/// An entry and its values in each index, in the order of the indices.
+pub(crate) struct Stored<Q, K> {
+    pub(crate) entry: Entry<Q, K>,
+    pub(crate) values: SmallVec<[Values; 1]>,
+}
+
+impl<Q: Key, K> Item for Arc<Stored<Q, K>> {
+    type Key = Q;
+
+    fn key(&self) -> &Q {
+        &self.entry.key
+    }
+}
+
+impl<Q: Key, K> View<Q, K> {
+    /// Objects in it.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.objects.len()
+    }
+
+    /// Whether nothing is in it.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The version up to which the source's changes are in it.
+    #[must_use]
+    pub fn applied(&self) -> &ResourceVersion {
+        &self.applied
+    }
+
+    /// The entry of a key.
+    #[must_use]
+    pub fn get(&self, key: &Q) -> Option<&Entry<Q, K>> {
+        self.stored(key).map(|it| &it.entry)
+    }
+
+    /// All entries, in key order.
+    pub fn iter(&self) -> impl Iterator<Item = &Entry<Q, K>> {
+        self.objects.iter().map(|it| &it.entry)
+    }
+
+    /// The entries behind `after`, in key order.
+    pub fn iter_after(&self, after: &Q) -> impl Iterator<Item = &Entry<Q, K>> {
+        self.objects.range(|key| key <= after).map(|it| &it.entry)
+    }
+
+    /// At most `limit` entries from behind `after`, in key order. The key of the last is the `after` of the next page; a page that is not
+    /// full is the last. Pages of one view fit together, as they are of one time.
+    #[must_use]
+    pub fn list_page(&self, after: Option<&Q>, limit: usize) -> Vec<Entry<Q, K>> {
+        let page = self.objects.range(|key| after.is_some_and(|after| key <= after));
+        page.take(limit).map(|it| it.entry.clone()).collect()
+    }
+
+    /// The names of its indices.
+    pub fn index_names(&self) -> impl Iterator<Item = &str> {
+        self.indices.iter().map(|it| &*it.name)
+    }
+
+    /// The values of an index that lead to at least one object, in order (client-go `ListIndexFuncValues`).
+    ///
+    /// # Errors
+    /// When there is no such index.
+    pub fn index_values(&self, index: &str) -> Result<Vec<Arc<str>>, UnknownIndex> {
+        Ok(self.index(index)?.values().cloned().collect())
+    }
+
+    /// The keys under a value of an index, in order (client-go `IndexKeys`).
+    ///
+    /// # Errors
+    /// When there is no such index.
+    pub fn index_keys(&self, index: &str, value: &str) -> Result<Vec<Q>, UnknownIndex> {
+        Ok(self.index(index)?.keys(value).cloned().collect())
+    }
+
+    pub(crate) fn stored(&self, key: &Q) -> Option<&Arc<Stored<Q, K>>> {
+        self.objects.get(|it| it.cmp(key))
+    }
+
+    fn index(&self, name: &str) -> Result<&Index<Q, K>, UnknownIndex> {
+        self.indices
+            .iter()
+            .find(|it| *it.name == *name)
+            .ok_or_else(|| UnknownIndex::new(name, self.index_names()))
+    }
+}
+
+impl<K> View<ObjectKey, K> {
+    /// The entries of one namespace, in name order. Keys are ordered by namespace, so this is a range and needs no index.
+    pub fn namespace(&self, namespace: &str) -> impl Iterator<Item = &Entry<ObjectKey, K>> {
+        let first = ObjectKey::first_of(namespace);
+        let from_there = self.objects.range(|key| *key < first);
+        let of_it = from_there.take_while(move |it| it.entry.key.namespace() == first.namespace());
+        of_it.map(|it| &it.entry)
+    }
+}
+
+impl<Q: Key, K: Send + Sync + 'static> Snapshot<Q, K> for View<Q, K> {
+    fn get(&self, key: &Q) -> Option<&Entry<Q, K>> {
+        self.get(key)
+    }
+
+    fn scan(&self, after: Option<&Q>, visit: &mut dyn FnMut(&Entry<Q, K>) -> ControlFlow<()>) {
+        for it in self.objects.range(|key| after.is_some_and(|after| key <= after)) {
+            if visit(&it.entry).is_break() {
+                return;
+            }
+        }
+    }
+
+    fn by_index(
+        &self,
+        index: &str,
+        value: &str,
+        visit: &mut dyn FnMut(&Entry<Q, K>) -> ControlFlow<()>,
+    ) -> Result<(), UnknownIndex> {
+        let entries = self.index(index)?.keys(value).filter_map(|key| self.get(key));
+        for entry in entries {
+            if visit(entry).is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn applied(&self) -> &ResourceVersion {
+        &self.applied
+    }
+
+    fn len(&self) -> usize {
+        self.len()
+    }
+}
+
+impl<Q: Key, K> Clone for View<Q, K> {
+    fn clone(&self) -> Self {
+        Self {
+            objects: self.objects.clone(),
+            indices: self.indices.clone(),
+            applied: self.applied.clone(),
+        }
+    }
+}
+
+impl<Q: Key, K> fmt::Debug for View<Q, K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("View")
+            .field("len", &self.len())
+            .field("applied", &self.applied)
+            .field("indices", &self.index_names().collect::<Vec<_>>())
+            .finish()
+    }
+}
