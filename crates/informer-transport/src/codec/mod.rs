@@ -1,9 +1,13 @@
 //! `Codec`: one item's bytes to identity and object.
 
+mod json;
+
 use std::sync::Arc;
 
 use bytes::Bytes;
 use informer_core::{DecodeError, Decoded};
+
+pub use json::{DynamicCodec, JsonCodec, MetadataCodec};
 
 /// Decodes one item in one wire format. JSON through serde is here; protobuf or a user's own are more of them.
 ///
@@ -11,6 +15,16 @@ use informer_core::{DecodeError, Decoded};
 pub trait Codec<K>: Send + Sync {
     /// What to ask the server for: `application/json`.
     fn media_type(&self) -> &'static str;
+
+    /// What to ask the server for where a list is wanted, if it differs.
+    fn list_media_type(&self) -> &'static str {
+        self.media_type()
+    }
+
+    /// `apiVersion` and `kind` that the server writes on objects of this form, if they are not those of the resource.
+    fn envelope(&self) -> Option<(&'static str, &'static str)> {
+        None
+    }
 
     /// Decodes one item.
     ///
@@ -22,6 +36,14 @@ pub trait Codec<K>: Send + Sync {
 impl<K, C: Codec<K> + ?Sized> Codec<K> for Arc<C> {
     fn media_type(&self) -> &'static str {
         (**self).media_type()
+    }
+
+    fn list_media_type(&self) -> &'static str {
+        (**self).list_media_type()
+    }
+
+    fn envelope(&self) -> Option<(&'static str, &'static str)> {
+        (**self).envelope()
     }
 
     fn decode(&self, item: Bytes) -> Result<Decoded<K>, DecodeError> {

@@ -1,0 +1,305 @@
+//! `ListSplitter`: the body of a LIST in JSON, item by item.
+
+use std::{collections::VecDeque, mem};
+
+use bytes::{Bytes, BytesMut};
+use informer_core::ResourceVersion;
+use serde::Deserialize;
+
+use crate::{
+    DEFAULT_FRAME_LIMIT,
+    json::{ValueScan, is_space, text},
+    list_error::ListError,
+    watch::excerpt,
+};
+
+/// What a list says besides its items.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct ListEnd {
+    /// The version of the list; empty where the server gave none.
+    pub version: ResourceVersion,
+    /// Where the next page begins.
+    pub token: Option<Box<str>>,
+    /// How many items are left for later pages, where the server knows.
+    pub remaining: Option<u64>,
+}
+
+/// Splits the body of a LIST without input or output: push chunks of any size, take the bytes of items while they arrive.
+///
+/// Each byte is looked at once. Metadata may come before or after the items, which may be `null` or absent; an item that came in one chunk
+/// is not copied. What is inside an item is not looked at: one that cannot be decoded is the codec's to report.
+#[derive(Debug)]
+pub struct ListSplitter {
+    input: VecDeque<Bytes>,
+    state: State,
+    value: ValueScan,
+    /// What came of the value that is being read.
+    partial: BytesMut,
+    limit: usize,
+    at: u64,
+    kind: Option<String>,
+    saw_items: bool,
+    metadata: Metadata,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Field {
+    Items,
+    Metadata,
+    Kind,
+    Other,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reading {
+    Key,
+    Value(Field),
+    Item,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Open,
+    Key { may_close: bool },
+    Colon(Field),
+    Value(Field),
+    AfterValue,
+    Item { may_close: bool },
+    AfterItem,
+    Reading(Reading),
+    Done,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Metadata {
+    resource_version: Option<String>,
+    #[serde(rename = "continue")]
+    token: Option<Box<str>>,
+    remaining_item_count: Option<u64>,
+}
+
+impl Default for ListSplitter {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl ListSplitter {
+    /// A splitter at the beginning of a body.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            input: VecDeque::new(),
+            state: State::Open,
+            value: ValueScan::default(),
+            partial: BytesMut::new(),
+            limit: DEFAULT_FRAME_LIMIT,
+            at: 0,
+            kind: None,
+            saw_items: false,
+            metadata: Metadata::default(),
+        }
+    }
+
+    /// The same, with another limit on the bytes of an item.
+    #[must_use]
+    pub fn with_limit(mut self, limit: usize) -> Self {
+        self.limit = limit;
+        self
+    }
+
+    /// Takes the next chunk of the body.
+    pub fn push(&mut self, chunk: Bytes) {
+        if !chunk.is_empty() {
+            self.input.push_back(chunk);
+        }
+    }
+
+    /// The bytes of the next item; `None` asks for another chunk.
+    ///
+    /// # Errors
+    /// When the body is no list. It is not asked again after that.
+    pub fn next_item(&mut self) -> Result<Option<Bytes>, ListError> {
+        while !self.input.is_empty() {
+            let item = match self.state {
+                State::Reading(reading) => self.read(reading)?,
+                state => self.step(state)?,
+            };
+            if item.is_some() {
+                return Ok(item);
+            }
+        }
+        Ok(None)
+    }
+
+    /// The body ended: what the list said besides its items.
+    ///
+    /// # Errors
+    /// When it ended too early, or was no list.
+    pub fn finish(&mut self) -> Result<ListEnd, ListError> {
+        if self.state != State::Done || !self.input.is_empty() {
+            return Err(ListError::Cut { at: self.at });
+        }
+        if let Some(kind) = self
+            .kind
+            .as_deref()
+            .filter(|kind| !kind.ends_with("List") && !self.saw_items)
+        {
+            return Err(ListError::NotAList {
+                kind: kind.to_owned(),
+            });
+        }
+        let metadata = mem::take(&mut self.metadata);
+        Ok(ListEnd {
+            version: ResourceVersion::new(metadata.resource_version.unwrap_or_default()),
+            token: metadata.token.filter(|token| !token.is_empty()),
+            remaining: metadata.remaining_item_count,
+        })
+    }
+
+    /// How many bytes of the body were taken in so far.
+    #[must_use]
+    pub fn position(&self) -> u64 {
+        self.at
+    }
+
+    /// One step between values. Does not return an item; its type is that of `read`.
+    fn step(&mut self, state: State) -> Result<Option<Bytes>, ListError> {
+        let Some(byte) = self.peek() else { return Ok(None) };
+        let next = match (state, byte) {
+            (State::Open, b'{') => State::Key { may_close: true },
+            (State::Key { may_close: true } | State::AfterValue, b'}') => State::Done,
+            (State::Colon(field), b':') => State::Value(field),
+            (State::Value(Field::Items), b'[') => {
+                self.saw_items = true;
+                State::Item { may_close: true }
+            }
+            (State::AfterValue, b',') => State::Key { may_close: false },
+            (State::Item { may_close: true } | State::AfterItem, b']') => State::AfterValue,
+            (State::AfterItem, b',') => State::Item { may_close: false },
+            // What begins a value is not taken here: `read` begins with it.
+            (State::Key { .. }, b'"') => return Ok(self.begin(Reading::Key)),
+            (State::Value(Field::Items), b'n') => return Ok(self.begin(Reading::Value(Field::Items))),
+            (State::Value(field), _) if field != Field::Items && begins_value(byte) => {
+                return Ok(self.begin(Reading::Value(field)));
+            }
+            (State::Item { .. }, _) if begins_value(byte) => return Ok(self.begin(Reading::Item)),
+            _ => return Err(self.malformed(&[byte])),
+        };
+        self.split(1);
+        self.state = next;
+        Ok(None)
+    }
+
+    fn begin(&mut self, reading: Reading) -> Option<Bytes> {
+        self.value = ValueScan::default();
+        self.state = State::Reading(reading);
+        None
+    }
+
+    /// Goes on with a value. Returns it if it is an item and whole.
+    fn read(&mut self, reading: Reading) -> Result<Option<Bytes>, ListError> {
+        let Some(chunk) = self.input.front() else {
+            return Ok(None);
+        };
+        let end = self.value.advance(chunk);
+        let length = end.unwrap_or(chunk.len());
+        let piece = self.split(length);
+        let is_kept = reading != Reading::Value(Field::Other);
+        if is_kept && self.partial.len() + piece.len() > self.limit {
+            return Err(ListError::TooLarge { limit: self.limit });
+        }
+        if end.is_none() {
+            if is_kept {
+                self.partial.extend_from_slice(&piece);
+            }
+            return Ok(None);
+        }
+        let value = if self.partial.is_empty() {
+            piece
+        } else {
+            self.partial.extend_from_slice(&piece);
+            self.partial.split().freeze()
+        };
+        self.state = match reading {
+            Reading::Item => {
+                self.state = State::AfterItem;
+                return Ok(Some(value));
+            }
+            Reading::Key => State::Colon(match &*value {
+                b"\"items\"" => Field::Items,
+                b"\"metadata\"" => Field::Metadata,
+                b"\"kind\"" => Field::Kind,
+                _ => Field::Other,
+            }),
+            Reading::Value(field) => {
+                self.take_field(field, &value)?;
+                State::AfterValue
+            }
+        };
+        Ok(None)
+    }
+
+    fn take_field(&mut self, field: Field, value: &[u8]) -> Result<(), ListError> {
+        match field {
+            Field::Metadata => {
+                self.metadata = serde_json::from_slice::<Option<Metadata>>(value)
+                    .map_err(|_| self.malformed(value))?
+                    .unwrap_or_default();
+            }
+            Field::Kind => {
+                self.kind = text(value).map(Into::into);
+                // Upstream: client-go `Reflector.list` refuses tables, which would otherwise pass as a list of nothing.
+                if let Some(kind) = self
+                    .kind
+                    .as_deref()
+                    .filter(|&kind| kind == "Table" || kind == "Status")
+                {
+                    return Err(ListError::NotAList {
+                        kind: kind.to_owned(),
+                    });
+                }
+            }
+            Field::Items if value != b"null" => return Err(self.malformed(value)),
+            Field::Items | Field::Other => {}
+        }
+        Ok(())
+    }
+
+    /// The next byte that is no white space, in the first chunk.
+    fn peek(&mut self) -> Option<u8> {
+        let chunk = self.input.front()?;
+        let spaces = chunk
+            .iter()
+            .position(|&byte| !is_space(byte))
+            .unwrap_or(chunk.len());
+        self.split(spaces);
+        self.input.front().and_then(|chunk| chunk.first().copied())
+    }
+
+    /// Takes bytes off the first chunk, and the chunk away with the last of them.
+    fn split(&mut self, length: usize) -> Bytes {
+        self.at += length as u64;
+        let Some(chunk) = self.input.front_mut() else {
+            return Bytes::new();
+        };
+        let piece = chunk.split_to(length);
+        if chunk.is_empty() {
+            self.input.pop_front();
+        }
+        piece
+    }
+
+    fn malformed(&self, found: &[u8]) -> ListError {
+        ListError::Malformed {
+            at: self.at,
+            found: excerpt(found),
+        }
+    }
+}
+
+fn begins_value(byte: u8) -> bool {
+    !matches!(byte, b',' | b':' | b']' | b'}')
+}
