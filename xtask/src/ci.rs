@@ -5,6 +5,7 @@
 //! A failed step does not stop the others: one run tells all there is to repair.
 
 use std::path::Path;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use crate::process::{capture, cargo, run as execute};
@@ -17,7 +18,7 @@ const LIMIT: Duration = Duration::from_secs(45 * 60);
 type Step = (&'static str, fn(&Path) -> Result);
 
 /// Cheap ones first.
-const STEPS: [Step; 13] = [
+const STEPS: [Step; 14] = [
     ("format", |root| {
         execute(&mut cargo(root, &["fmt", "--all", "--check"]))
     }),
@@ -50,6 +51,7 @@ const STEPS: [Step; 13] = [
     ("assets", |root| {
         assets::provide(root).map(|folder| eprintln!("{}", folder.display()))
     }),
+    ("vet harness", vet_harness),
     ("test", |root| test::run(root, false)),
     ("build program", |root| {
         execute(&mut cargo(
@@ -100,6 +102,21 @@ pub(crate) fn run(root: &Path, long: bool) -> Result {
     } else {
         Err(format!("failed: {}", failed.join(", ")).into())
     }
+}
+
+/// Go's own checks on the harness; after the assets, whose build has compiled what it imports.
+fn vet_harness(root: &Path) -> Result {
+    let harness = root.join("tests/reference/harness");
+    let unformatted = capture(Command::new("gofmt").current_dir(&harness).args(["-l", "."]))?;
+    if !unformatted.trim().is_empty() {
+        return Err(format!("gofmt would change {}", unformatted.trim()).into());
+    }
+    execute(
+        Command::new("go")
+            .current_dir(&harness)
+            .env("CGO_ENABLED", "0")
+            .args(["vet", "-trimpath", "./..."]),
+    )
 }
 
 /// The README's main command, for some seconds, piped: it ends by itself, with objects to show.
