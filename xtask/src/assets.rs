@@ -140,8 +140,8 @@ fn build(root: &Path, tool: &Tool, version: &str, into: &Path) -> Result<PathBuf
         return Ok(binary);
     }
     eprintln!(
-        "xtask: building {} {version} with Go, once; kube-apiserver takes some minutes",
-        tool.name
+        "xtask: building {} from {} with Go, once (kube-apiserver: some minutes)",
+        tool.name, tool.module
     );
     let unfinished = into.join(format!("{}.unfinished", tool.name));
     let status = Command::new("go")
