@@ -1,0 +1,5 @@
+//! Tests of the backoff.
+
+mod backoff;
+mod properties;
+mod random;
