@@ -13,6 +13,8 @@ use crate::{Result, assets};
 
 /// The package whose tests need real servers.
 const REAL_TIER: &str = "apiserver-tests";
+/// Where it lies, below `tests`.
+const REAL_TIER_FOLDER: &str = "apiserver";
 
 pub(crate) fn run(root: &Path, quick: bool) -> Result {
     let mut arguments = vec!["test", "--workspace", "--all-features", "--no-fail-fast"];
@@ -35,7 +37,7 @@ pub(crate) fn run(root: &Path, quick: bool) -> Result {
     if quick {
         println!("left out, as asked by --quick: {REAL_TIER}, which needs etcd and kube-apiserver");
     }
-    closings.judge(ok)
+    closings.judge(ok, (!quick).then_some(REAL_TIER_FOLDER))
 }
 
 /// Compiles the tests and returns which package each test program belongs to, by file name.
@@ -99,8 +101,8 @@ impl Closings {
 
     fn print(&self) {
         println!("\nclosing lines of the test runners:");
-        for (name, closing) in &self.lines {
-            println!("  {name:<44} {}", closing.text);
+        for (name, closing) in self.lines.iter().filter(|(_, closing)| closing.total() > 0) {
+            println!("  {name:<48} {}", closing.text);
         }
         let sum = self.sum();
         println!(
@@ -123,9 +125,18 @@ impl Closings {
             })
     }
 
-    /// An ignored test is a failure: nobody would look at it again.
-    fn judge(&self, cargo_succeeded: bool) -> Result {
+    /// An ignored test is a failure: nobody would look at it again. So is a tier of which nothing ran.
+    fn judge(&self, cargo_succeeded: bool, needed: Option<&str>) -> Result {
         let sum = self.sum();
+        if let Some(needed) = needed {
+            let mut of_it = self
+                .lines
+                .iter()
+                .filter(|(name, _)| name.split(' ').next() == Some(needed));
+            if !of_it.any(|(_, closing)| closing.passed + closing.failed > 0) {
+                return Err(format!("no test of tests/{needed} ran").into());
+            }
+        }
         match (cargo_succeeded, sum.failed, sum.ignored) {
             (true, 0, 0) if sum.passed > 0 => Ok(()),
             (true, 0, 0) => Err("no test ran".into()),
@@ -136,6 +147,10 @@ impl Closings {
 }
 
 impl Closing {
+    fn total(&self) -> u64 {
+        self.passed + self.failed + self.ignored
+    }
+
     fn parse(line: &str) -> Option<Self> {
         let text = line.strip_prefix("test result: ")?;
         let count = |what: &str| {
@@ -193,14 +208,21 @@ mod tests {
 
     #[test]
     fn only_a_run_with_tests_and_none_ignored_is_good() {
-        assert!(read(&[OK]).judge(true).is_ok());
-        assert!(read(&[OK]).judge(false).is_err());
-        assert!(read(&[]).judge(true).is_err());
+        assert!(read(&[OK]).judge(true, None).is_ok());
+        assert!(read(&[OK]).judge(false, None).is_err());
+        assert!(read(&[]).judge(true, None).is_err());
         assert!(
             read(&[&OK.replace("0 ignored", "1 ignored")])
-                .judge(true)
+                .judge(true, None)
                 .is_err()
         );
-        assert!(read(&[BAD]).judge(true).is_err());
+        assert!(read(&[BAD]).judge(true, None).is_err());
+    }
+
+    #[test]
+    fn a_tier_of_which_nothing_ran_is_a_failure() {
+        let closings = read(&["Running tests/it/main.rs (target/debug/deps/it-0a1b)", OK]);
+        assert!(closings.judge(true, Some("informer-store")).is_ok());
+        assert!(closings.judge(true, Some("apiserver")).is_err());
     }
 }
