@@ -164,7 +164,7 @@ fn build(root: &Path, tool: &Tool, version: &str, into: &Path) -> Result<PathBuf
             "`go build` of {} in {} failed ({status}); {}",
             tool.name,
             tool.module,
-            what_to_install()
+            what_to_install(tool)
         )
         .into());
     }
@@ -178,13 +178,19 @@ fn missing_go(tool: &Tool, error: &std::io::Error) -> String {
     format!(
         "cannot build {}: `go` does not start ({error}); {}",
         tool.name,
-        what_to_install()
+        what_to_install(tool)
     )
 }
 
-fn what_to_install() -> &'static str {
-    "install Go 1.26 or newer (https://go.dev/dl) with a way to the Go module proxy, or point KUBEBUILDER_ASSETS at \
-     a folder with etcd and kube-apiserver, or leave the real tier out with `cargo xtask test --quick`"
+fn what_to_install(tool: &Tool) -> String {
+    let or_bring = match tool.variable {
+        Some(_) => ", or point KUBEBUILDER_ASSETS at a folder with etcd and kube-apiserver",
+        None => "",
+    };
+    format!(
+        "install Go 1.26 or newer (https://go.dev/dl) with a way to the Go module proxy{or_bring}, or leave the real \
+         tier out with `cargo xtask test --quick`"
+    )
 }
 
 /// One number for a module's files and the flags that matter.
