@@ -1,0 +1,153 @@
+//! `Error`: how a request failed.
+
+use std::{error::Error as StdError, fmt, time::Duration};
+
+use informer_core::{Classify, DecodeError, FailureClass};
+use informer_transport::{ApiError, BoxError, FrameTooLarge, ListError, RequestError, Transport};
+
+/// A request failed. Its class says what to do, its text what happened.
+///
+/// Prints as what went wrong at this level; [`source`](StdError::source) tells the rest.
+#[derive(Debug)]
+pub struct Error(Box<Kind>);
+
+#[derive(Debug)]
+enum Kind {
+    Request(RequestError),
+    Transport { refused: bool, cause: BoxError },
+    Body(BoxError),
+    Api(ApiError),
+    List(ListError),
+    Frame(FrameTooLarge),
+    Decode(DecodeError),
+    Answer(Box<str>),
+}
+
+impl Error {
+    pub(crate) fn transport<T: Transport>(error: T::Error) -> Self
+    where
+        T::Error: 'static,
+    {
+        Self(Box::new(Kind::Transport {
+            refused: T::is_refused(&error),
+            cause: Box::new(error),
+        }))
+    }
+
+    pub(crate) fn body(cause: impl Into<BoxError>) -> Self {
+        Self(Box::new(Kind::Body(cause.into())))
+    }
+
+    pub(crate) fn answer(message: impl Into<Box<str>>) -> Self {
+        Self(Box::new(Kind::Answer(message.into())))
+    }
+
+    /// What the server said, if it was the server that failed the request.
+    #[must_use]
+    pub fn api(&self) -> Option<&ApiError> {
+        match &*self.0 {
+            Kind::Api(error) => Some(error),
+            _ => None,
+        }
+    }
+
+    /// The HTTP status code of a failure that the server reported.
+    #[must_use]
+    pub fn code(&self) -> Option<u16> {
+        self.api().map(ApiError::code).filter(|&code| code > 0)
+    }
+
+    /// There is no such object or kind.
+    #[must_use]
+    pub fn is_not_found(&self) -> bool {
+        self.code() == Some(404)
+    }
+
+    /// Somebody else wrote the object since it was read.
+    #[must_use]
+    pub fn is_conflict(&self) -> bool {
+        self.code() == Some(409) && !self.is_already_exists()
+    }
+
+    /// There is an object of that name already.
+    #[must_use]
+    pub fn is_already_exists(&self) -> bool {
+        self.api().is_some_and(|error| error.reason() == "AlreadyExists")
+    }
+}
+
+impl Classify for Error {
+    fn class(&self) -> FailureClass {
+        match &*self.0 {
+            Kind::Request(error) => error.class(),
+            Kind::Transport { refused: true, .. } => FailureClass::Refused,
+            Kind::Transport { .. } | Kind::Body(_) => FailureClass::Transient,
+            Kind::Api(error) => error.class(),
+            Kind::List(error) => error.class(),
+            Kind::Frame(error) => error.class(),
+            Kind::Decode(_) => FailureClass::Fatal,
+            Kind::Answer(_) => FailureClass::Transient,
+        }
+    }
+
+    fn retry_after(&self) -> Option<Duration> {
+        self.api().and_then(Classify::retry_after)
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &*self.0 {
+            Kind::Request(error) => error.fmt(f),
+            Kind::Transport { cause, .. } => cause.fmt(f),
+            Kind::Body(_) => f.write_str("the answer was cut"),
+            Kind::Api(error) => error.fmt(f),
+            Kind::List(error) => error.fmt(f),
+            Kind::Frame(error) => error.fmt(f),
+            Kind::Decode(error) => error.fmt(f),
+            Kind::Answer(message) => f.write_str(message),
+        }
+    }
+}
+
+impl StdError for Error {
+    /// The cause of what this error prints as.
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        match &*self.0 {
+            Kind::Transport { cause, .. } => cause.source(),
+            Kind::Body(cause) => Some(&**cause),
+            Kind::Decode(error) => error.source(),
+            Kind::Request(_) | Kind::Api(_) | Kind::List(_) | Kind::Frame(_) | Kind::Answer(_) => None,
+        }
+    }
+}
+
+impl From<RequestError> for Error {
+    fn from(error: RequestError) -> Self {
+        Self(Box::new(Kind::Request(error)))
+    }
+}
+
+impl From<ApiError> for Error {
+    fn from(error: ApiError) -> Self {
+        Self(Box::new(Kind::Api(error)))
+    }
+}
+
+impl From<ListError> for Error {
+    fn from(error: ListError) -> Self {
+        Self(Box::new(Kind::List(error)))
+    }
+}
+
+impl From<FrameTooLarge> for Error {
+    fn from(error: FrameTooLarge) -> Self {
+        Self(Box::new(Kind::Frame(error)))
+    }
+}
+
+impl From<DecodeError> for Error {
+    fn from(error: DecodeError) -> Self {
+        Self(Box::new(Kind::Decode(error)))
+    }
+}
