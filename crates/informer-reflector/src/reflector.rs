@@ -1,0 +1,109 @@
+//! The reflector as its users see it.
+
+use std::{fmt, future::Future, sync::Arc};
+
+use informer_core::{Clock, DeltaSink, KeyFunc, ListerWatcher};
+use tracing::Instrument;
+
+use crate::{
+    Options, ReflectorError, StatusReader, Transform,
+    driver::{Driver, Hook, StoppedOnDrop},
+    ingest::Ingest,
+    status::StatusBoard,
+};
+
+/// Keeps a sink in step with a source (client-go `Reflector`). See the crate documentation for the contract.
+///
+/// Build it, take a [`StatusReader`] if you want one, and give [`run`](Self::run) to whatever runs your futures.
+pub struct Reflector<L: ListerWatcher, F, S, C: Clock> {
+    source: L,
+    key: F,
+    sink: S,
+    clock: C,
+    options: Options,
+    transform: Option<Arc<dyn Transform<L::Object>>>,
+    hooks: Vec<Hook>,
+    board: StoppedOnDrop<C>,
+}
+
+impl<L: ListerWatcher, F, S, C: Clock> fmt::Debug for Reflector<L, F, S, C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reflector")
+            .field("options", &self.options)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<L, F, S, C> Reflector<L, F, S, C>
+where
+    L: ListerWatcher,
+    F: KeyFunc<L::Object>,
+    S: DeltaSink<F::Key, L::Object>,
+    C: Clock,
+{
+    /// A reflector from `source` to `sink` that names objects by `key`.
+    pub fn new(source: L, key: F, sink: S, clock: C, options: Options) -> Self {
+        let board = StoppedOnDrop {
+            board: StatusBoard::new(options.name.clone()),
+            clock: clock.clone(),
+        };
+        Self {
+            source,
+            key,
+            sink,
+            clock,
+            options,
+            transform: None,
+            hooks: Vec::new(),
+            board,
+        }
+    }
+
+    /// Runs `transform` on each object before it goes on.
+    #[must_use]
+    pub fn transform(mut self, transform: Arc<dyn Transform<L::Object>>) -> Self {
+        self.transform = Some(transform);
+        self
+    }
+
+    /// Calls `hook` for each error, beside those that were given before. It is called on the reflector's own task, so it should be quick; if
+    /// it panics, that is logged and the reflector goes on.
+    #[must_use]
+    pub fn on_error(mut self, hook: impl Fn(&ReflectorError) + Send + Sync + 'static) -> Self {
+        self.hooks.push(Arc::new(hook));
+        self
+    }
+
+    /// Reads how it does, from now until after its end.
+    #[must_use]
+    pub fn status(&self) -> StatusReader {
+        self.board.board.reader()
+    }
+
+    /// Lists and watches until the sink is closed. No error ends it.
+    ///
+    /// # Cancel safety
+    /// Dropping the future stops it at once, in whatever phase: requests are dropped, nothing is pushed any more, the status turns to
+    /// [`Phase::Stopped`](crate::Phase::Stopped). It cannot be resumed; a new reflector lists anew.
+    pub fn run(self) -> impl Future<Output = ()> + Send
+    where
+        F: Send,
+    {
+        let span = tracing::info_span!("reflector", name = %self.options.name);
+        // Built when it is first polled, so that its waits count from there.
+        let run = async move {
+            let ingest = Ingest::new(self.key, self.transform);
+            let driver = Driver::new(
+                self.source,
+                ingest,
+                self.sink,
+                self.clock,
+                self.options,
+                self.hooks,
+                self.board,
+            );
+            driver.run().await;
+        };
+        run.instrument(span)
+    }
+}
