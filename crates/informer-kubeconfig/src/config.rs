@@ -1,0 +1,202 @@
+//! `Config`: what a client needs to know, with everything decided.
+
+use std::{fmt, path::Path, sync::Arc};
+
+use informer_transport::{Authorize, TlsSource};
+
+use crate::{
+    Environment, Error, Kubeconfig, Overrides, ProcessEnvironment,
+    credentials::Credentials,
+    entries::{client_certificate, credentials, trust, with_scheme},
+    in_cluster,
+    load::{self, Found},
+    resolve::{self, given},
+    tls::{Certificates, Trust},
+};
+
+/// A usable configuration: server, namespace, credentials and certificates.
+#[derive(Clone)]
+pub struct Config {
+    pub(crate) server: String,
+    pub(crate) namespace: String,
+    pub(crate) context: Option<String>,
+    pub(crate) origin: String,
+    pub(crate) credentials: Arc<Credentials>,
+    pub(crate) certificates: Arc<Certificates>,
+    pub(crate) accepts_compression: bool,
+}
+
+impl Config {
+    /// Finds the configuration of the process: the explicit file, else the files of `KUBECONFIG`, else `~/.kube/config`, else the service
+    /// account of the pod that this runs in. `None` when there is none of them.
+    ///
+    /// # Errors
+    /// When one exists, or is asked for by the overrides, and cannot be used.
+    pub fn find(overrides: &Overrides) -> Result<Option<Self>, Error> {
+        let environment: Arc<dyn Environment> = Arc::new(ProcessEnvironment);
+        Self::find_in(environment, overrides)
+    }
+
+    /// The same with another environment.
+    ///
+    /// # Errors
+    /// As [`find`](Self::find).
+    pub fn find_in(environment: Arc<dyn Environment>, overrides: &Overrides) -> Result<Option<Self>, Error> {
+        let found = load::find(&*environment, overrides)?;
+        let files = match &found {
+            Found::Files(files) => files.clone(),
+            Found::AllMissing(_) | Found::Nothing => Kubeconfig::default(),
+        };
+        if !resolve::is_empty(&files, overrides) {
+            return Self::from_kubeconfig(&files, environment, overrides).map(Some);
+        }
+        // Nothing says where to connect. In a pod the pod's own account does (client-go `DeferredLoadingClientConfig.ClientConfig`), but
+        // not in place of a file that somebody passed by name.
+        if overrides.kubeconfig.is_none() && in_cluster::is_possible(&*environment, in_cluster::FOLDER) {
+            return Self::in_cluster_in(environment, overrides, Path::new(in_cluster::FOLDER)).map(Some);
+        }
+        match found {
+            Found::Files(files) => Err(Error::new(format!("{}: no current-context", files.described()))),
+            Found::AllMissing(paths) if paths.is_empty() => Err(Error::new("KUBECONFIG names no file")),
+            Found::AllMissing(paths) => {
+                let paths: Vec<_> = paths.iter().map(|path| path.display().to_string()).collect();
+                Err(Error::new(format!(
+                    "no file of KUBECONFIG exists: {}",
+                    paths.join(", ")
+                )))
+            }
+            Found::Nothing => Ok(None),
+        }
+    }
+
+    /// The service account of the pod that this runs in.
+    ///
+    /// # Errors
+    /// When this is no pod with an account, or the account's files cannot be used.
+    pub fn in_cluster(overrides: &Overrides) -> Result<Self, Error> {
+        let environment: Arc<dyn Environment> = Arc::new(ProcessEnvironment);
+        Self::in_cluster_in(environment, overrides, Path::new(in_cluster::FOLDER))
+    }
+
+    /// The same with another environment, and another folder for the account's files.
+    ///
+    /// # Errors
+    /// As [`in_cluster`](Self::in_cluster).
+    pub fn in_cluster_in(
+        environment: Arc<dyn Environment>,
+        overrides: &Overrides,
+        folder: &Path,
+    ) -> Result<Self, Error> {
+        in_cluster::config(&environment, overrides, folder)
+    }
+
+    /// The configuration that files make together with overrides.
+    ///
+    /// # Errors
+    /// When they do not: the error names file, entry and field.
+    pub fn from_kubeconfig(
+        kubeconfig: &Kubeconfig,
+        environment: Arc<dyn Environment>,
+        overrides: &Overrides,
+    ) -> Result<Self, Error> {
+        let selected = resolve::select(kubeconfig, overrides)?;
+        let cluster = &selected.cluster;
+        if given(&cluster.entry.proxy_url).is_some() {
+            return Err(cluster.field("proxy-url").error("proxies are not supported yet"));
+        }
+        let user = selected.user.as_ref();
+        let client = match user {
+            Some(user) => client_certificate(user)?,
+            None => None,
+        };
+        let trust = trust(cluster, overrides)?;
+        let server = given(&overrides.server)
+            .or_else(|| given(&cluster.entry.server))
+            .ok_or_else(|| cluster.field("server").error("missing"))?;
+        let uses_tls = client.is_some() || !matches!(trust, Trust::Platform);
+        let server = with_scheme(server, uses_tls);
+        let server_name = given(&overrides.tls_server_name).or_else(|| {
+            // A server from elsewhere has another name, too.
+            overrides
+                .server
+                .is_none()
+                .then(|| given(&cluster.entry.tls_server_name))
+                .flatten()
+        });
+        let certificates = if server.starts_with("http://") {
+            // Plain HTTP uses no certificates; upstream does not read their files then either.
+            Certificates::new(Arc::clone(&environment), Trust::Platform, None, None)?
+        } else {
+            Certificates::new(Arc::clone(&environment), trust, client, server_name.as_deref())?
+        };
+        let origin = match &selected.context {
+            Some(context) => format!("context {context:?} of {}", kubeconfig.described()),
+            None => "overrides".to_owned(),
+        };
+        Ok(Self {
+            server,
+            namespace: given(&overrides.namespace)
+                .or(selected.namespace)
+                .unwrap_or_else(|| "default".to_owned()),
+            context: selected.context,
+            origin,
+            credentials: Arc::new(credentials(user, &environment, overrides)?),
+            certificates: Arc::new(certificates),
+            accepts_compression: !cluster.entry.disable_compression,
+        })
+    }
+
+    /// The URL of the server, with its path prefix.
+    #[must_use]
+    pub fn server(&self) -> &str {
+        &self.server
+    }
+
+    /// The namespace to work in where none is named: that of the overrides, else of the context, else `default`.
+    #[must_use]
+    pub fn namespace(&self) -> &str {
+        &self.namespace
+    }
+
+    /// The name of the context, where there is one.
+    #[must_use]
+    pub fn context(&self) -> Option<&str> {
+        self.context.as_deref()
+    }
+
+    /// Where this comes from, as words for a sentence: `context "dev" of /home/ada/.kube/config`.
+    #[must_use]
+    pub fn origin(&self) -> &str {
+        &self.origin
+    }
+
+    /// What signs requests in.
+    #[must_use]
+    pub fn authorizer(&self) -> Arc<dyn Authorize> {
+        self.credentials.clone()
+    }
+
+    /// What connections are checked and signed with.
+    #[must_use]
+    pub fn tls(&self) -> Arc<dyn TlsSource> {
+        self.certificates.clone()
+    }
+
+    /// Whether responses may be compressed (`disable-compression`).
+    #[must_use]
+    pub fn accepts_compression(&self) -> bool {
+        self.accepts_compression
+    }
+}
+
+/// Leaves out credentials and certificates.
+impl fmt::Debug for Config {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Config")
+            .field("server", &self.server)
+            .field("namespace", &self.namespace)
+            .field("context", &self.context)
+            .field("origin", &self.origin)
+            .finish_non_exhaustive()
+    }
+}

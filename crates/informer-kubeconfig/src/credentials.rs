@@ -1,0 +1,182 @@
+//! What signs requests in: a token, a token file, a name with a password, and impersonation.
+
+use std::{
+    fmt,
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+use http::{HeaderMap, HeaderName, HeaderValue, header::AUTHORIZATION};
+use informer_core::BoxFuture;
+use informer_transport::{Authorize, CredentialError};
+
+use crate::{Environment, Error, field::Field, text};
+
+/// How long a token that was read is used before the file is looked at again: a minute, less ten seconds so that it never is more
+/// (client-go `transport/token_source.go`, `NewCachedFileTokenSource`).
+const REREAD_AFTER: Duration = Duration::from_secs(50);
+
+const IMPERSONATE_USER: HeaderName = HeaderName::from_static("impersonate-user");
+
+/// How a user signs in.
+pub(crate) struct Credentials {
+    authorization: Authorization,
+    /// `Impersonate-*`, the user first. Empty when nobody is impersonated.
+    impersonation: Vec<(HeaderName, HeaderValue)>,
+}
+
+/// What goes into the `Authorization` header.
+pub(crate) enum Authorization {
+    None,
+    Fixed(HeaderValue),
+    TokenFile(TokenFile),
+}
+
+/// A token in a file that somebody else replaces from time to time.
+pub(crate) struct TokenFile {
+    environment: Arc<dyn Environment>,
+    field: Field,
+    path: PathBuf,
+    state: Mutex<TokenState>,
+}
+
+struct TokenState {
+    header: HeaderValue,
+    /// `None`: the server refused it, or there only is the token that stands beside the file.
+    read_at: Option<Instant>,
+}
+
+impl Credentials {
+    pub(crate) fn new(authorization: Authorization, impersonation: Vec<(HeaderName, HeaderValue)>) -> Self {
+        Self {
+            authorization,
+            impersonation,
+        }
+    }
+}
+
+impl Authorization {
+    pub(crate) fn bearer(field: &Field, token: &str) -> Result<Self, Error> {
+        Ok(Self::Fixed(bearer(field, token)?))
+    }
+
+    pub(crate) fn basic(username: &str, password: &str) -> Self {
+        let encoded = text::encode_base64(format!("{username}:{password}").as_bytes());
+        let mut header = HeaderValue::from_str(&format!("Basic {encoded}"))
+            .expect("base64 has no characters that a header cannot hold");
+        header.set_sensitive(true);
+        Self::Fixed(header)
+    }
+}
+
+impl TokenFile {
+    /// Reads the file once, so that what is wrong is said here. A token beside the file is used while the file cannot be read.
+    pub(crate) fn new(
+        environment: Arc<dyn Environment>,
+        field: Field,
+        path: PathBuf,
+        beside: Option<HeaderValue>,
+    ) -> Result<Self, Error> {
+        let now = environment.now();
+        let state = match (read(&*environment, &field, &path), beside) {
+            (Ok(header), _) => TokenState {
+                header,
+                read_at: Some(now),
+            },
+            (Err(_), Some(header)) => TokenState {
+                header,
+                read_at: None,
+            },
+            (Err(error), None) => return Err(error),
+        };
+        Ok(Self {
+            environment,
+            field,
+            path,
+            state: Mutex::new(state),
+        })
+    }
+
+    fn header(&self) -> HeaderValue {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = self.environment.now();
+        let is_current = state
+            .read_at
+            .is_some_and(|at| now.saturating_duration_since(at) < REREAD_AFTER);
+        if !is_current {
+            match read(&*self.environment, &self.field, &self.path) {
+                Ok(header) => {
+                    state.header = header;
+                    state.read_at = Some(now);
+                }
+                Err(error) => tracing::warn!(
+                    error = %error,
+                    cause = std::error::Error::source(&error).map(tracing::field::display),
+                    "The token could not be read again, the last good one stays in use"
+                ),
+            }
+        }
+        state.header.clone()
+    }
+
+    fn refused(&self) {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).read_at = None;
+    }
+}
+
+impl Authorize for Credentials {
+    fn authorize<'a>(&'a self, headers: &'a mut HeaderMap) -> BoxFuture<'a, Result<(), CredentialError>> {
+        if !headers.contains_key(AUTHORIZATION) {
+            match &self.authorization {
+                Authorization::None => {}
+                Authorization::Fixed(header) => {
+                    headers.insert(AUTHORIZATION, header.clone());
+                }
+                Authorization::TokenFile(file) => {
+                    headers.insert(AUTHORIZATION, file.header());
+                }
+            }
+        }
+        // A request that impersonates by itself keeps what it says (client-go `transport/round_trippers.go`, `impersonatingRoundTripper`).
+        if !headers.contains_key(IMPERSONATE_USER) {
+            for (name, value) in &self.impersonation {
+                headers.append(name.clone(), value.clone());
+            }
+        }
+        Box::pin(std::future::ready(Ok(())))
+    }
+
+    fn rejected(&self) {
+        if let Authorization::TokenFile(file) = &self.authorization {
+            file.refused();
+        }
+    }
+}
+
+impl fmt::Debug for Credentials {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Credentials").finish_non_exhaustive()
+    }
+}
+
+/// A bearer token as the value of a header.
+pub(crate) fn bearer(field: &Field, token: &str) -> Result<HeaderValue, Error> {
+    let mut header = HeaderValue::from_str(&format!("Bearer {}", token.trim()))
+        .map_err(|_| field.error("the token holds characters that a header cannot"))?;
+    header.set_sensitive(true);
+    Ok(header)
+}
+
+fn read(environment: &dyn Environment, field: &Field, path: &std::path::Path) -> Result<HeaderValue, Error> {
+    let content = environment.read(path).map_err(|cause| {
+        field
+            .error(format_args!("cannot read {}", path.display()))
+            .caused_by(cause)
+    })?;
+    let token = std::str::from_utf8(&content).unwrap_or_default().trim();
+    if token.is_empty() {
+        return Err(field.error(format_args!("{} holds no token", path.display())));
+    }
+    bearer(field, token)
+}

@@ -1,0 +1,208 @@
+//! What cluster and user entries mean: trust, client certificate, credentials. Contradictions are refused here.
+
+use std::{fmt, sync::Arc};
+
+use http::{HeaderName, HeaderValue};
+
+use crate::{
+    Environment, Error, Overrides,
+    credentials::{Authorization, Credentials, TokenFile, bearer},
+    document::{Cluster, User},
+    field::{Field, Pem, PemKind},
+    resolve::{Placed, given},
+    tls::Trust,
+};
+
+/// A server without a scheme is HTTPS when anything else speaks of TLS, else HTTP (client-go `rest/url_utils.go`, `DefaultServerURL`).
+pub(crate) fn with_scheme(server: String, uses_tls: bool) -> String {
+    match (server.contains("://"), uses_tls) {
+        (true, _) => server,
+        (false, true) => format!("https://{server}"),
+        (false, false) => format!("http://{server}"),
+    }
+}
+
+/// An override of trust replaces everything that the entry says of it (client-go `DirectClientConfig.getCluster`).
+pub(crate) fn trust(cluster: &Placed<Cluster>, overrides: &Overrides) -> Result<Trust, Error> {
+    let entry = &cluster.entry;
+    let overridden = authority_override(overrides)?;
+    if let Some(trust) = overridden {
+        return Ok(trust);
+    }
+    let authority = Pem::of_fields(
+        |name| cluster.field(name),
+        "certificate-authority",
+        entry.certificate_authority.as_deref(),
+        entry.certificate_authority_data.as_deref(),
+        PemKind::Certificates,
+    )?;
+    match (authority, entry.insecure_skip_tls_verify) {
+        (Some(_), true) => Err(cluster
+            .field("insecure-skip-tls-verify")
+            .error("contradicts the certificate authority beside it; keep one")),
+        (Some(pem), false) => Ok(Trust::Authority(pem)),
+        (None, true) => Ok(Trust::Anybody),
+        (None, false) => Ok(Trust::Platform),
+    }
+}
+
+/// What the overrides alone say about trust.
+pub(crate) fn authority_override(overrides: &Overrides) -> Result<Option<Trust>, Error> {
+    let field = Field::other("the certificate authority of the overrides");
+    match (
+        &overrides.certificate_authority,
+        overrides.insecure_skip_tls_verify,
+    ) {
+        (Some(_), true) => Err(field.error("contradicts that nobody is to be checked; keep one")),
+        (Some(path), false) => Ok(Some(Trust::Authority(Pem::File {
+            field,
+            path: path.clone(),
+            kind: PemKind::Certificates,
+        }))),
+        (None, true) => Ok(Some(Trust::Anybody)),
+        (None, false) => Ok(None),
+    }
+}
+
+pub(crate) fn client_certificate(user: &Placed<User>) -> Result<Option<(Pem, Pem)>, Error> {
+    let entry = &user.entry;
+    let certificate = Pem::of_fields(
+        |name| user.field(name),
+        "client-certificate",
+        entry.client_certificate.as_deref(),
+        entry.client_certificate_data.as_deref(),
+        PemKind::Certificates,
+    )?;
+    let key = Pem::of_fields(
+        |name| user.field(name),
+        "client-key",
+        entry.client_key.as_deref(),
+        entry.client_key_data.as_deref(),
+        PemKind::PrivateKey,
+    )?;
+    match (certificate, key) {
+        (Some(certificate), Some(key)) => Ok(Some((certificate, key))),
+        (Some(_), None) => Err(user
+            .field("client-key")
+            .error("missing, and the client certificate is of no use without it")),
+        // Upstream takes no notice of a key alone.
+        (None, _) => Ok(None),
+    }
+}
+
+pub(crate) fn credentials(
+    user: Option<&Placed<User>>,
+    environment: &Arc<dyn Environment>,
+    overrides: &Overrides,
+) -> Result<Credentials, Error> {
+    let impersonation = match user {
+        Some(user) => impersonation(user)?,
+        None => Vec::new(),
+    };
+    let authorization = match (given(&overrides.token), user) {
+        (Some(token), _) => Authorization::bearer(&Field::other("the token of the overrides"), &token)?,
+        (None, Some(user)) => authorization(user, environment)?,
+        (None, None) => Authorization::None,
+    };
+    Ok(Credentials::new(authorization, impersonation))
+}
+
+fn authorization(user: &Placed<User>, environment: &Arc<dyn Environment>) -> Result<Authorization, Error> {
+    let entry = &user.entry;
+    let token = given(&entry.token);
+    let has_basic = given(&entry.username).is_some() || given(&entry.password).is_some();
+    if token.is_some() && has_basic {
+        // client-go `tools/clientcmd/validation.go`, `validateAuthInfo`.
+        return Err(user
+            .field("token")
+            .error("set together with username and password; keep one"));
+    }
+    if let Some(path) = given(&entry.token_file) {
+        // With both, the token of the file wins once it was read (client-go `NewBearerAuthWithRefreshRoundTripper`).
+        let beside = token
+            .map(|token| bearer(&user.field("token"), &token))
+            .transpose()?;
+        let file = TokenFile::new(
+            Arc::clone(environment),
+            user.field("tokenFile"),
+            path.into(),
+            beside,
+        )?;
+        return Ok(Authorization::TokenFile(file));
+    }
+    if let Some(token) = token {
+        return Authorization::bearer(&user.field("token"), &token);
+    }
+    if has_basic {
+        let (name, password) = (given(&entry.username), given(&entry.password));
+        return Ok(Authorization::basic(
+            &name.unwrap_or_default(),
+            &password.unwrap_or_default(),
+        ));
+    }
+    // A header that is given wins over one that would have to be fetched, so these come last.
+    if entry.exec.is_some() {
+        return Err(user.field("exec").error("exec plug-ins are not supported yet"));
+    }
+    if let Some(provider) = &entry.auth_provider {
+        let name = provider.name.as_deref().unwrap_or_default();
+        return Err(user
+            .field("auth-provider")
+            .error(format_args!("the provider {name:?} is not supported")));
+    }
+    Ok(Authorization::None)
+}
+
+fn impersonation(user: &Placed<User>) -> Result<Vec<(HeaderName, HeaderValue)>, Error> {
+    let entry = &user.entry;
+    let value = |field: &str, text: &str| {
+        HeaderValue::from_str(text)
+            .map_err(|_| user.field(field).error("holds characters that a header cannot"))
+    };
+    let (groups, extra) = (
+        entry.as_groups.as_deref().unwrap_or_default(),
+        entry.as_user_extra.iter().flatten(),
+    );
+    let Some(name) = given(&entry.impersonate) else {
+        if given(&entry.as_uid).is_some() || !groups.is_empty() || extra.count() > 0 {
+            return Err(user
+                .field("as")
+                .error("missing, and needed by the other as-* fields"));
+        }
+        return Ok(Vec::new());
+    };
+    let mut headers = vec![(HeaderName::from_static("impersonate-user"), value("as", &name)?)];
+    if let Some(uid) = given(&entry.as_uid) {
+        headers.push((HeaderName::from_static("impersonate-uid"), value("as-uid", &uid)?));
+    }
+    for group in groups {
+        headers.push((
+            HeaderName::from_static("impersonate-group"),
+            value("as-groups", group)?,
+        ));
+    }
+    for (key, values) in extra {
+        let header = HeaderName::from_bytes(extra_header(key).as_bytes()).map_err(|_| {
+            user.field("as-user-extra")
+                .error(format_args!("{key:?} cannot be a header's name"))
+        })?;
+        for text in values {
+            headers.push((header.clone(), value("as-user-extra", text)?));
+        }
+    }
+    Ok(headers)
+}
+
+/// The header of an extra key: what a header's name cannot hold is percent-encoded, and `%` itself, too.
+fn extra_header(key: &str) -> String {
+    use fmt::Write;
+    let mut header = "impersonate-extra-".to_owned();
+    for byte in key.bytes() {
+        if byte.is_ascii_alphanumeric() || b"!#$&'*+-.^_`|~".contains(&byte) {
+            header.push(char::from(byte));
+        } else {
+            write!(header, "%{byte:02X}").expect("writing to a string cannot fail");
+        }
+    }
+    header
+}

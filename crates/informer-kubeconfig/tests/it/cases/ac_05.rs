@@ -1,0 +1,38 @@
+//! AC-05: addresses and TLS knobs, as far as a configuration alone can show them.
+
+use informer_transport::Roots;
+
+use crate::support::{config, headers, material};
+
+#[test]
+fn ac_05_a_server_without_a_scheme_is_http_unless_tls_is_spoken_of() {
+    let config_of = |cluster: &str| config(cluster, "").expect(cluster);
+    assert_eq!(
+        config_of("server: 'localhost:8080'").server(),
+        "http://localhost:8080"
+    );
+    let config = config_of("server: 'host:6443/prefix', insecure-skip-tls-verify: true");
+    assert_eq!(config.server(), "https://host:6443/prefix");
+    assert!(matches!(material(&config).roots, Roots::Insecure));
+}
+
+#[test]
+fn ac_05_a_token_wins_over_an_exec_block() {
+    let config = config(
+        "server: 'https://s'",
+        "token: t, exec: {command: aws, apiVersion: v1}",
+    )
+    .expect("config");
+    assert_eq!(headers(&config), ["authorization: Bearer t"]);
+}
+
+#[test]
+fn ac_05_compression_can_be_turned_off() {
+    assert!(
+        config("server: 'https://s'", "")
+            .expect("config")
+            .accepts_compression()
+    );
+    let config = config("server: 'https://s', disable-compression: true", "").expect("config");
+    assert!(!config.accepts_compression());
+}
