@@ -1,0 +1,368 @@
+//! What all handles of one informer share: the store's writer and the handlers under one lock, so that a late handler joins between two
+//! commits, and the marks that others wait on.
+
+use std::{
+    mem,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Instant,
+};
+
+use informer_core::{
+    Batch, BoxClock, Change, Clock, CommitError, Delta, DeltaQueue, Handle, Key, Store, StoreWriter,
+};
+use informer_store::Reader;
+use tokio::sync::{Notify, watch};
+
+use crate::{
+    driver::{jobs::Job, mailbox::Mailbox, serve::Reporter},
+    error::{RunError, RunErrorKind, Stopped, Trouble},
+    options::HandlerOptions,
+    resync::{Adjusted, Resyncs},
+    retry::Refused,
+    source::{Connected, Sink},
+    status::{HandlerStatus, Phase, SourceStatus, Status},
+};
+
+pub(crate) type Queue<Q, K> = Handle<Box<dyn DeltaQueue<Q, K>>, Q, K>;
+
+pub(crate) struct Shared<Q: Key, K> {
+    pub(crate) name: Arc<str>,
+    pub(crate) store: Arc<dyn Store<Q, K>>,
+    /// The same store, where it is ours.
+    pub(crate) own: Option<Reader<Q, K>>,
+    pub(crate) queue: Queue<Q, K>,
+    pub(crate) clock: BoxClock,
+    pub(crate) report: Reporter,
+    pub(crate) life: watch::Sender<Life>,
+    /// There are jobs to start.
+    pub(crate) jobs: Notify,
+    /// A handler that blocks the informer has room again.
+    pub(crate) room: Arc<Notify>,
+    source_status: Arc<dyn Fn() -> SourceStatus + Send + Sync>,
+    hub: Mutex<Hub<Q, K>>,
+}
+
+/// How far the informer is in its life.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Life {
+    pub(crate) started: bool,
+    pub(crate) synced: bool,
+    pub(crate) stopped: bool,
+    /// Nothing of its own runs any more.
+    pub(crate) ended: bool,
+}
+
+struct Hub<Q: Key, K> {
+    writer: Box<dyn StoreWriter<Q, K>>,
+    members: Vec<Arc<Mailbox<Q, K>>>,
+    resyncs: Resyncs,
+    /// Handlers that nobody calls yet.
+    jobs: Vec<(u64, Job)>,
+    source: Option<Connected>,
+    last_id: u64,
+    commit_failures: u64,
+    commit_error: Option<Arc<str>>,
+    refused: Refused<Q, K>,
+    changes: Vec<Change<Q, K>>,
+}
+
+/// What a shared state is made of.
+pub(crate) struct Parts<Q: Key, K> {
+    pub(crate) name: Arc<str>,
+    pub(crate) store: Arc<dyn Store<Q, K>>,
+    pub(crate) own: Option<Reader<Q, K>>,
+    pub(crate) writer: Box<dyn StoreWriter<Q, K>>,
+    pub(crate) queue: Queue<Q, K>,
+    pub(crate) clock: BoxClock,
+    pub(crate) report: Reporter,
+    pub(crate) resyncs: Resyncs,
+    pub(crate) source: Connected,
+}
+
+impl<Q: Key, K: Send + Sync + 'static> Shared<Q, K> {
+    pub(crate) fn new(parts: Parts<Q, K>) -> Self {
+        Self {
+            name: parts.name,
+            store: parts.store,
+            own: parts.own,
+            queue: parts.queue,
+            clock: parts.clock,
+            report: parts.report,
+            life: watch::Sender::default(),
+            jobs: Notify::new(),
+            room: Arc::new(Notify::new()),
+            source_status: parts.source.status.clone(),
+            hub: Mutex::new(Hub {
+                writer: parts.writer,
+                members: Vec::new(),
+                resyncs: parts.resyncs,
+                jobs: Vec::new(),
+                source: Some(parts.source),
+                last_id: 0,
+                commit_failures: 0,
+                commit_error: None,
+                refused: Refused::new(),
+                changes: Vec::new(),
+            }),
+        }
+    }
+
+    /// Begins the one run.
+    pub(crate) fn begin(&self) -> Result<Connected, RunError> {
+        let refused = |kind| RunError {
+            name: self.name.clone(),
+            kind,
+        };
+        let mut hub = self.lock();
+        let life = *self.life.borrow();
+        if life.started {
+            return Err(refused(RunErrorKind::Running));
+        }
+        let source = hub.source.take().filter(|_| !life.stopped);
+        let source = source.ok_or_else(|| refused(RunErrorKind::Stopped))?;
+        self.life.send_modify(|life| life.started = true);
+        Ok(source)
+    }
+
+    /// Adds a handler. Between two commits, so that what it is told of the store and what follows join without gap or double.
+    pub(crate) fn add(
+        &self,
+        options: HandlerOptions,
+        job: impl FnOnce(Arc<Mailbox<Q, K>>) -> Option<Job>,
+    ) -> Result<Arc<Mailbox<Q, K>>, Stopped> {
+        let mut hub = self.lock();
+        let life = *self.life.borrow();
+        if life.stopped {
+            return Err(Stopped {
+                name: self.name.clone(),
+            });
+        }
+        hub.last_id += 1;
+        let id = hub.last_id;
+        let name = options.name.unwrap_or_else(|| format!("handler {id}").into());
+        let store = life.started.then(|| self.store.snapshot());
+        let adjusted = hub.resyncs.add(self.clock.now(), id, options.resync);
+        let room = self.room.clone();
+        let mailbox = Arc::new(Mailbox::new(id, name, options.backlog, store, life.synced, room));
+        hub.prune();
+        hub.members.push(mailbox.clone());
+        hub.jobs.extend(job(mailbox.clone()).map(|job| (id, job)));
+        drop(hub);
+        self.jobs.notify_one();
+        self.log_resync(&mailbox.name, adjusted);
+        Ok(mailbox)
+    }
+
+    fn log_resync(&self, handler: &str, adjusted: Option<Adjusted>) {
+        let informer = &*self.name;
+        match adjusted {
+            None => {}
+            Some(Adjusted::Disabled) => {
+                tracing::warn!(
+                    informer,
+                    handler,
+                    "The informer does not resync, so the handler is not resynced"
+                );
+            }
+            Some(Adjusted::Raised(to)) => {
+                tracing::warn!(
+                    informer,
+                    handler,
+                    ?to,
+                    "The handler's resync period is shorter than allowed"
+                );
+            }
+        }
+    }
+
+    /// Takes a handler out. No call of it begins any more.
+    pub(crate) fn remove(&self, mailbox: &Mailbox<Q, K>) {
+        mailbox.close();
+        let mut hub = self.lock();
+        hub.resyncs.remove(mailbox.id);
+        let at = hub.jobs.iter().position(|(id, _)| *id == mailbox.id);
+        let job = at.map(|at| hub.jobs.remove(at));
+        drop(hub);
+        // The handler goes with it, and its `drop` is foreign code.
+        drop(job);
+    }
+
+    /// Handlers that nobody calls yet.
+    pub(crate) fn take_jobs(&self) -> Vec<(u64, Job)> {
+        mem::take(&mut self.lock().jobs)
+    }
+
+    /// Whether the pump may read on.
+    pub(crate) fn has_room(&self) -> bool {
+        self.lock().members.iter().all(|member| member.has_room())
+    }
+
+    /// Applies a batch that the queue handed out.
+    pub(crate) fn process(&self, batch: &mut Batch<Q, K>) {
+        let mut hub = self.lock();
+        let hub = &mut *hub;
+        hub.refused.supersede(batch);
+        let back = self.commit(hub, batch);
+        self.queue.settle(back);
+        if !self.life.borrow().synced && self.queue.has_synced() {
+            self.source_synced(hub);
+        }
+    }
+
+    /// Tries once more what the store refused, if it is time.
+    pub(crate) fn retry(&self, batch: &mut Batch<Q, K>) {
+        let mut hub = self.lock();
+        let hub = &mut *hub;
+        hub.refused.handle_timeout(self.clock.now(), batch);
+        self.commit(hub, batch);
+    }
+
+    /// When to retry, and whether nothing may pass what was refused.
+    pub(crate) fn next_retry(&self) -> (Option<Instant>, bool) {
+        let hub = self.lock();
+        (hub.refused.poll_timeout(), hub.refused.is_blocked())
+    }
+
+    /// To the store, then to the handlers. Returns what the queue must take back.
+    fn commit(&self, hub: &mut Hub<Q, K>, batch: &mut Batch<Q, K>) -> Vec<Delta<Q, K>> {
+        let result = hub.writer.commit(batch, &mut hub.changes);
+        hub.distribute();
+        let failed = mem::take(&mut batch.deltas);
+        let n_failed = failed.len();
+        let back = hub.refused.refuse(self.clock.now(), failed);
+        if let Err(error) = result {
+            self.commit_failed(hub, n_failed, &error);
+        }
+        back
+    }
+
+    fn commit_failed(&self, hub: &mut Hub<Q, K>, failed: usize, error: &CommitError<Q>) {
+        let text: Arc<str> = error.to_string().into();
+        hub.commit_failures += 1;
+        hub.commit_error = Some(text.clone());
+        (self.report)(Trouble::Commit { failed, error: text });
+    }
+
+    fn source_synced(&self, hub: &mut Hub<Q, K>) {
+        hub.members.iter().for_each(|member| member.source_synced());
+        hub.resyncs.start(self.clock.now());
+        self.life.send_modify(|life| life.synced = true);
+        tracing::info!(informer = &*self.name, objects = self.store.len(), "Synced");
+    }
+
+    /// When the resync schedule is next of use.
+    pub(crate) fn next_resync(&self) -> Option<Instant> {
+        self.lock().resyncs.poll_timeout()
+    }
+
+    /// Repeats the cached state if a handler is due.
+    pub(crate) fn resync(&self, sink: &mut Sink<Q, K>) {
+        let due = self.lock().resyncs.handle_timeout(self.clock.now());
+        if due {
+            informer_core::DeltaSink::push(sink, Delta::Resync);
+        }
+    }
+
+    /// Stops: no call of a handler begins any more, and the run ends.
+    pub(crate) fn stop(&self) {
+        let mut hub = self.lock();
+        hub.members.iter().for_each(|member| member.close());
+        let jobs = mem::take(&mut hub.jobs);
+        let source = hub.source.take();
+        self.life.send_modify(|life| {
+            life.stopped = true;
+            // A run that never began has ended.
+            life.ended |= !life.started;
+        });
+        drop(hub);
+        self.queue.close();
+        drop((jobs, source));
+    }
+
+    /// The run has ended, by itself or by being dropped.
+    pub(crate) fn end(&self) {
+        self.stop();
+        self.life.send_modify(|life| life.ended = true);
+    }
+
+    /// Those who were handlers at the end.
+    pub(crate) fn members(&self) -> Vec<Arc<Mailbox<Q, K>>> {
+        self.lock().members.clone()
+    }
+
+    pub(crate) fn status(&self) -> Status {
+        let life = *self.life.borrow();
+        let snapshot = self.store.snapshot();
+        let hub = self.lock();
+        let handlers = hub
+            .members
+            .iter()
+            .filter(|member| !member.is_closed())
+            .map(|member| {
+                let progress = member.progress();
+                HandlerStatus {
+                    name: member.name.clone(),
+                    synced: progress.synced,
+                    backlog: progress.backlog,
+                    delivered: progress.delivered,
+                    merged: progress.merged,
+                    panics: progress.panics,
+                    calling: progress.calling,
+                }
+            });
+        Status {
+            name: self.name.clone(),
+            phase: life.phase(),
+            synced: life.synced,
+            healthy: hub.refused.is_empty(),
+            objects: self.store.len(),
+            queued: self.queue.len(),
+            applied: snapshot.applied().clone(),
+            commit_failures: hub.commit_failures,
+            last_commit_error: hub.commit_error.clone(),
+            handlers: handlers.collect(),
+            source: (self.source_status)(),
+        }
+    }
+
+    pub(crate) fn source_status(&self) -> SourceStatus {
+        (self.source_status)()
+    }
+
+    /// A panic under the lock comes from a store's writer or an index function: the members are as whole as before.
+    fn lock(&self) -> MutexGuard<'_, Hub<Q, K>> {
+        self.hub.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<Q: Key, K> Hub<Q, K> {
+    /// Forgets handlers that ended. A removed one whose call still runs is kept, so that a stop can name it.
+    fn prune(&mut self) {
+        self.members.retain(|member| !member.has_ended());
+    }
+
+    /// Tells each handler what changed; a repetition of the state only those that are due.
+    fn distribute(&mut self) {
+        self.prune();
+        if self.changes.is_empty() {
+            return;
+        }
+        for member in &self.members {
+            let due = self.resyncs.is_due(member.id);
+            let for_it = |change: &&Change<Q, K>| due || !matches!(change, Change::Resynced { .. });
+            member.offer(self.changes.iter().filter(for_it).cloned());
+        }
+        self.changes.clear();
+    }
+}
+
+impl Life {
+    fn phase(self) -> Phase {
+        match self {
+            Self { stopped: true, .. } => Phase::Stopped,
+            Self { started: false, .. } => Phase::Idle,
+            Self { synced: false, .. } => Phase::Syncing,
+            _ => Phase::Synced,
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! Where an informer's deltas come from: a reflector, or anything else that fills a queue.
+
+use std::{
+    fmt,
+    future::Future,
+    sync::Arc,
+    task::{Context, Poll},
+};
+
+use informer_core::{BoxClock, BoxFuture, Closed, Delta, DeltaQueue, DeltaSink, Handle, Key, Stamp, Store};
+
+use crate::{error::Trouble, status::SourceStatus};
+
+/// Fills an informer's queue. A reflector does ([`SharedInformer::builder`](crate::SharedInformer::builder)); so may a recording, another
+/// cache, or a test ([`SharedInformer::fed_by`](crate::SharedInformer::fed_by)).
+///
+/// It must push one [`Delta::Replace`] first: with it the informer is in sync. For every closure from a [`Sink`] to a future.
+pub trait Source<Q, K>: Send + 'static {
+    /// Joins it to the queue. Called once, when the informer is built; nothing may run before the future is polled.
+    fn connect(self, sink: Sink<Q, K>, context: SourceContext) -> Connected;
+}
+
+/// What an informer gives its source besides the queue.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct SourceContext {
+    /// The informer's name.
+    pub name: Arc<str>,
+    /// The informer's clock.
+    pub clock: BoxClock,
+    report: Arc<dyn Fn(Trouble) + Send + Sync>,
+}
+
+impl SourceContext {
+    pub(crate) fn new(name: Arc<str>, clock: BoxClock, report: Arc<dyn Fn(Trouble) + Send + Sync>) -> Self {
+        Self { name, clock, report }
+    }
+
+    /// Tells the informer's error hook.
+    pub fn report(&self, trouble: Trouble) {
+        (self.report)(trouble);
+    }
+}
+
+impl fmt::Debug for SourceContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SourceContext")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A source that is joined to a queue.
+pub struct Connected {
+    /// Runs it. Ends when the sink is closed or the source has nothing more; dropping it stops it at once.
+    pub run: BoxFuture<'static, ()>,
+    /// Says how it is, at any time.
+    pub status: Arc<dyn Fn() -> SourceStatus + Send + Sync>,
+}
+
+impl fmt::Debug for Connected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Connected")
+            .field("status", &(self.status)())
+            .finish_non_exhaustive()
+    }
+}
+
+impl<Q: Key, K: Send + Sync + 'static, F, R> Source<Q, K> for F
+where
+    F: FnOnce(Sink<Q, K>) -> R + Send + 'static,
+    R: Future<Output = ()> + Send + 'static,
+{
+    fn connect(self, sink: Sink<Q, K>, _: SourceContext) -> Connected {
+        Connected {
+            run: Box::pin(async move { self(sink).await }),
+            status: Arc::new(SourceStatus::default),
+        }
+    }
+}
+
+/// An informer's queue, as its source sees it.
+pub struct Sink<Q, K> {
+    queue: Handle<Box<dyn DeltaQueue<Q, K>>, Q, K>,
+    store: Arc<dyn Store<Q, K>>,
+}
+
+impl<Q, K> Sink<Q, K> {
+    pub(crate) fn new(queue: Handle<Box<dyn DeltaQueue<Q, K>>, Q, K>, store: Arc<dyn Store<Q, K>>) -> Self {
+        Self { queue, store }
+    }
+}
+
+impl<Q, K> Clone for Sink<Q, K> {
+    fn clone(&self) -> Self {
+        Self::new(self.queue.clone(), self.store.clone())
+    }
+}
+
+impl<Q, K> fmt::Debug for Sink<Q, K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sink")
+            .field("queue", &self.queue)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<Q, K> DeltaSink<Q, K> for Sink<Q, K> {
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Closed>> {
+        self.queue.poll_ready(cx)
+    }
+
+    fn push(&mut self, delta: Delta<Q, K>) {
+        self.queue.push(delta);
+    }
+
+    fn poll_closed(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        self.queue.poll_closed(cx)
+    }
+
+    /// The stored object, so that a relist of unchanged objects costs no memory.
+    fn known(&self, key: &Q, stamp: &Stamp) -> Option<Arc<K>> {
+        let snapshot = self.store.snapshot();
+        let entry = snapshot.get(key)?;
+        (entry.stamp == *stamp && !entry.stale).then(|| entry.object.clone())
+    }
+}
