@@ -80,7 +80,7 @@ impl<Q: Key, K> Mailbox<Q, K> {
     }
 
     /// The next change, whose call thereby begins; `None` once it is closed.
-    pub(crate) fn poll_take(&self, cx: &mut Context<'_>) -> Poll<Option<Change<Q, K>>> {
+    pub(crate) fn poll_take(&self, by: &Waker) -> Poll<Option<Change<Q, K>>> {
         let mut state = self.lock();
         if state.listener.is_closed() {
             return Poll::Ready(None);
