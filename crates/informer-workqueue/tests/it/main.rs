@@ -1,0 +1,11 @@
+//! Tests of the work queue through its public interface.
+#![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+mod cases;
+mod handle;
+mod limiter;
+mod model;
+mod order;
+mod stress;
+mod support;
+mod trace;
