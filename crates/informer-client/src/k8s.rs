@@ -6,15 +6,9 @@ use k8s_openapi::{
 };
 
 /// A scope that objects can have, as opposed to that of subresources.
-pub trait KnownScope: sealed::Sealed {
+pub trait KnownScope {
     /// The scope.
     const SCOPE: Scope;
-}
-
-mod sealed {
-    pub trait Sealed {}
-    impl Sealed for k8s_openapi::ClusterResourceScope {}
-    impl Sealed for k8s_openapi::NamespaceResourceScope {}
 }
 
 impl KnownScope for ClusterResourceScope {

@@ -46,6 +46,11 @@ impl Lines {
         self.scanned
     }
 
+    /// How many bytes wait for the end of their line.
+    pub(crate) fn buffered(&self) -> usize {
+        self.partial.len() + self.input.iter().map(Bytes::len).sum::<usize>()
+    }
+
     /// The next line, with its line feed if it has one.
     pub(crate) fn next(&mut self) -> Result<Option<Bytes>, TooLong> {
         while let Some(chunk) = self.input.front_mut() {

@@ -150,6 +150,12 @@ impl WatchDecoder {
         self.lines.scanned() + self.scanned
     }
 
+    /// How many bytes were pushed and are not yet taken as frames.
+    #[must_use]
+    pub fn buffered(&self) -> usize {
+        self.lines.buffered()
+    }
+
     fn frame(&mut self, line: &Bytes) -> WatchFrame {
         let mut scan = Scan::new(line);
         let envelope = Envelope::read(line, &mut scan);
