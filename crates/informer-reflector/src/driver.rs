@@ -1,31 +1,20 @@
-//! The driver: does what the machine says and tells it what happened. It holds no rules.
+//! The driver: waits for the source, the sink and the clock, and hands what happens to the session. It holds no rules.
 
 use std::{
-    error::Error,
-    fmt::Write,
     future::poll_fn,
     hash::{BuildHasher, Hasher, RandomState},
-    sync::Arc,
     task::{Context, Poll},
-    time::Instant,
 };
 
-use informer_core::{
-    Cause, Classify, Clock, Closed, DecodeError, Decoded, Delta, DeltaSink, Feed, KeyFunc, ListRequest,
-    Listed, ListerWatcher, ResourceVersion, WatchRequest, Watched,
-};
+use informer_core::{Clock, Closed, DeltaSink, Feed, KeyFunc, ListRequest, ListerWatcher, WatchRequest};
 
 use crate::{
-    Options, Phase, Problem, ReflectorError,
-    buffer::Buffer,
-    ingest::{Held, Ingest, Ingested, Unusable, guarded},
-    log,
-    machine::{Action, Failed, Input, Machine, What},
+    Options,
+    ingest::Ingest,
+    machine::Machine,
     race::{Alarm, First, race, yield_now},
-    status::StatusBoard,
+    session::{Event, Hook, Open, Session, StoppedOnDrop},
 };
-
-pub(crate) type Hook = Arc<dyn Fn(&ReflectorError) + Send + Sync>;
 
 /// After so many events without a wait, others get their turn.
 const EVENTS_IN_A_ROW: u32 = 256;
@@ -34,55 +23,6 @@ pub(crate) struct Driver<L: ListerWatcher, F: KeyFunc<L::Object>, S, C: Clock> {
     source: L,
     alarm: Alarm<C>,
     session: Session<L, F, S, C>,
-}
-
-/// All but what a pending request borrows.
-struct Session<L: ListerWatcher, F: KeyFunc<L::Object>, S, C: Clock> {
-    machine: Machine,
-    /// Revision of the status that was shown last.
-    shown: u64,
-    open: Open<L>,
-    ingest: Ingest<L::Object, F>,
-    at_hand: Option<Held<F::Key, L::Object>>,
-    buffer: Buffer<F::Key, L::Object>,
-    /// The source's error that the machine is being told of.
-    cause: Option<Arc<dyn Error + Send + Sync>>,
-    sink: S,
-    clock: C,
-    hooks: Vec<Hook>,
-    name: Arc<str>,
-    board: StoppedOnDrop<C>,
-}
-
-/// What is open at the source.
-enum Open<L: ListerWatcher> {
-    Nothing,
-    OpeningList(ListRequest),
-    OpeningWatch(WatchRequest),
-    List(L::List),
-    Watch(L::Watch),
-}
-
-/// What came of it.
-enum Event<L: ListerWatcher> {
-    ListOpened(L::List),
-    WatchOpened(L::Watch),
-    Listed(Listed<L::Object>),
-    Watched(Watched<L::Object>),
-    Ended,
-    Failed(L::Error),
-}
-
-/// The status, which says so when the reflector is gone, whether it ran or not.
-pub(crate) struct StoppedOnDrop<C: Clock> {
-    pub(crate) board: StatusBoard,
-    pub(crate) clock: C,
-}
-
-impl<C: Clock> Drop for StoppedOnDrop<C> {
-    fn drop(&mut self) {
-        self.board.stopped(self.clock.now());
-    }
 }
 
 impl<L, F, S, C> Driver<L, F, S, C>
@@ -105,20 +45,8 @@ where
         let seed = options
             .seed
             .unwrap_or_else(|| RandomState::new().build_hasher().finish());
-        let session = Session {
-            machine: Machine::new(options, seed, clock.now()),
-            shown: 0,
-            open: Open::Nothing,
-            ingest,
-            at_hand: None,
-            buffer: Buffer::new(),
-            cause: None,
-            sink,
-            hooks,
-            name,
-            board,
-            clock: clock.clone(),
-        };
+        let machine = Machine::new(options, seed, clock.now());
+        let session = Session::new(machine, ingest, sink, clock.clone(), hooks, name, board);
         Self {
             source,
             alarm: Alarm::new(clock),
@@ -131,21 +59,12 @@ where
         let mut in_a_row = 0;
         loop {
             self.session.perform();
-            self.alarm.set(self.session.machine.poll_timeout());
+            self.alarm.set(self.session.wakes_at());
             match self.next().await {
                 First::Closed => break,
-                First::TimedOut => {
-                    let now = self.session.clock.now();
-                    self.session.machine.handle_timeout(now);
-                }
+                First::TimedOut => self.session.time_out(),
                 First::Done(event) => {
-                    let now = self.session.clock.now();
-                    self.session.handle(now, event);
-                    // Events that never cease must not hold up what is due.
-                    if self.session.machine.poll_timeout() <= now {
-                        self.session.perform();
-                        self.session.machine.handle_timeout(now);
-                    }
+                    self.session.handle(event);
                     in_a_row += 1;
                     if in_a_row == EVENTS_IN_A_ROW {
                         in_a_row = 0;
@@ -159,26 +78,27 @@ where
 
     /// Waits for whatever comes first.
     async fn next(&mut self) -> First<Event<L>> {
+        let needs_room = self.session.delivers();
         let Self {
             source,
             alarm,
             session: Session { open, sink, .. },
         } = self;
-        if let Open::Watch(watch) = open {
+        if needs_room {
             // What is read from a watch has to have a place to go.
-            let ready = race(poll_fn(|cx| sink.poll_ready(cx)), alarm, |_| Poll::Pending).await;
-            return match ready {
-                First::Done(Ok(())) => race(watched::<L>(watch), alarm, |cx| is_closed(sink, cx)).await,
-                First::Done(Err(Closed)) | First::Closed => First::Closed,
-                First::TimedOut => First::TimedOut,
-            };
+            match race(poll_fn(|cx| sink.poll_ready(cx)), alarm, |_| Poll::Pending).await {
+                First::Done(Ok(())) => {}
+                First::Done(Err(Closed)) | First::Closed => return First::Closed,
+                First::TimedOut => return First::TimedOut,
+            }
         }
         let closed = |cx: &mut Context<'_>| is_closed(sink, cx);
         match open {
             Open::OpeningList(request) => race(open_list(source, request), alarm, closed).await,
             Open::OpeningWatch(request) => race(open_watch(source, request), alarm, closed).await,
             Open::List(list) => race(listed::<L>(list), alarm, closed).await,
-            Open::Nothing | Open::Watch(_) => race(std::future::pending(), alarm, closed).await,
+            Open::Watch(watch) => race(watched::<L>(watch), alarm, closed).await,
+            Open::Nothing => race(std::future::pending(), alarm, closed).await,
         }
     }
 }
@@ -190,6 +110,7 @@ fn is_closed<Q, K>(sink: &mut impl DeltaSink<Q, K>, cx: &mut Context<'_>) -> Pol
     }
 }
 
+/// Each of these borrows only what it waits for.
 async fn open_list<L: ListerWatcher>(source: &L, request: &ListRequest) -> Event<L> {
     match source.list(request.clone()).await {
         Ok(list) => Event::ListOpened(list),
@@ -218,202 +139,4 @@ async fn watched<L: ListerWatcher>(watch: &mut L::Watch) -> Event<L> {
         Some(Err(error)) => Event::Failed(error),
         None => Event::Ended,
     }
-}
-
-impl<L, F, S, C> Session<L, F, S, C>
-where
-    L: ListerWatcher,
-    F: KeyFunc<L::Object>,
-    S: DeltaSink<F::Key, L::Object>,
-    C: Clock,
-{
-    fn handle(&mut self, now: Instant, event: Event<L>) {
-        let input = match event {
-            Event::ListOpened(list) => {
-                self.open = Open::List(list);
-                Input::Opened
-            }
-            Event::WatchOpened(watch) => {
-                self.open = Open::Watch(watch);
-                Input::Opened
-            }
-            Event::Listed(Listed::Item(item)) => {
-                let sink = &self.sink;
-                let ingested = self
-                    .ingest
-                    .upsert(item, Cause::Listed, |key, stamp| sink.known(key, stamp));
-                self.hold(ingested);
-                Input::Item
-            }
-            Event::Listed(Listed::End { at, token }) => {
-                self.open = Open::Nothing;
-                Input::ListEnd { at, token }
-            }
-            Event::Watched(watched) => self.watched(watched),
-            Event::Ended => {
-                self.open = Open::Nothing;
-                Input::Ended
-            }
-            Event::Failed(error) => {
-                self.open = Open::Nothing;
-                let failed = Failed {
-                    class: error.class(),
-                    retry_after: error.retry_after(),
-                    message: chain(&error).into(),
-                };
-                self.cause = Some(Arc::new(error));
-                Input::Failed(failed)
-            }
-        };
-        self.machine.handle_input(now, input);
-    }
-
-    fn watched(&mut self, watched: Watched<L::Object>) -> Input {
-        match watched {
-            Watched::Upsert(cause, item) => {
-                let version = version(&item);
-                let sink = &self.sink;
-                // The initial part of a stream is a list, and most of it may be there already.
-                let streaming = self.machine.status().phase == Phase::Streaming;
-                let ingested = self.ingest.upsert(item, cause, |key, stamp| {
-                    streaming.then(|| sink.known(key, stamp))?
-                });
-                self.hold(ingested);
-                let what = match cause {
-                    Cause::Modified => What::Modified,
-                    Cause::Added | Cause::Listed | Cause::Sync => What::Added,
-                };
-                Input::Event { what, version }
-            }
-            Watched::Delete(item) => {
-                let version = version(&item);
-                let ingested = self.ingest.delete(item);
-                self.hold(ingested);
-                let what = What::Deleted;
-                Input::Event { what, version }
-            }
-            Watched::Bookmark { at, end_of_initial } => Input::Bookmark { at, end_of_initial },
-            Watched::Odd(error) => {
-                self.unusable(Unusable {
-                    problem: Problem::Odd,
-                    cause: Arc::new(error),
-                });
-                Input::Odd
-            }
-        }
-    }
-
-    fn hold(&mut self, (held, unusable): Ingested<F::Key, L::Object>) {
-        self.at_hand = held;
-        if let Some(unusable) = unusable {
-            self.unusable(unusable);
-        }
-    }
-
-    /// Does all that the machine wants done.
-    fn perform(&mut self) {
-        while let Some(action) = self.machine.poll_action() {
-            match action {
-                Action::OpenList(request) => {
-                    tracing::debug!(version = ?request.version, limit = request.limit, continued = request.token.is_some(), "Listing");
-                    self.open = Open::OpeningList(request);
-                }
-                Action::OpenWatch(request) => {
-                    tracing::debug!(version = ?request.version, initial_events = request.initial_events, "Watching");
-                    self.open = Open::OpeningWatch(request);
-                }
-                Action::Close => self.open = Open::Nothing,
-                Action::Keep => self
-                    .at_hand
-                    .take()
-                    .into_iter()
-                    .for_each(|held| self.buffer.keep(held)),
-                Action::Forget => self.buffer.forget(),
-                Action::Publish { at, may_rewind } => {
-                    let (items, unreadable) = self.buffer.take();
-                    self.sink.push(Delta::Replace {
-                        items,
-                        unreadable,
-                        at,
-                        may_rewind,
-                    });
-                }
-                Action::Deliver => {
-                    if let Some(held) = self.at_hand.take() {
-                        self.sink.push(held.into());
-                    }
-                }
-                Action::Bookmark(at) => self.sink.push(Delta::Bookmark {
-                    at,
-                    may_rewind: false,
-                }),
-                Action::Resync => self.sink.push(Delta::Resync),
-                Action::Report {
-                    problem,
-                    message,
-                    retry_in,
-                } => {
-                    let cause = self.cause.take();
-                    let message = cause.as_ref().map_or(message, |cause| cause.to_string().into());
-                    self.report(&ReflectorError {
-                        reflector: self.name.clone(),
-                        problem,
-                        message,
-                        retry_in: Some(retry_in),
-                        cause,
-                    });
-                }
-                Action::Note(note) => log::note(&note),
-            }
-        }
-        self.at_hand = None;
-        self.cause = None;
-        let (status, revision) = (self.machine.status(), self.machine.revision());
-        if self.shown == revision {
-            self.board.board.progress(status);
-        } else {
-            self.shown = revision;
-            self.board.board.publish(status);
-        }
-    }
-
-    fn unusable(&mut self, Unusable { problem, cause }: Unusable) {
-        self.machine.handle_unusable(chain(&*cause));
-        self.report(&ReflectorError {
-            reflector: self.name.clone(),
-            problem,
-            message: cause.to_string().into(),
-            retry_in: None,
-            cause: Some(cause),
-        });
-    }
-
-    fn report(&self, error: &ReflectorError) {
-        log::error(error, self.machine.status());
-        for hook in &self.hooks {
-            if let Err(panic) = guarded(|| hook(error)) {
-                tracing::error!(%panic, "Error hook panicked");
-            }
-        }
-    }
-}
-
-fn version<K>(item: &Result<Decoded<K>, DecodeError>) -> ResourceVersion {
-    let identity = match item {
-        Ok(decoded) => Some(&decoded.identity),
-        Err(error) => error.identity(),
-    };
-    identity.map_or_else(ResourceVersion::none, |identity| identity.stamp.version.clone())
-}
-
-/// An error and what is behind it, in one line.
-fn chain(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(error) = source {
-        // Writing to a string cannot fail.
-        let _ = write!(text, ": {error}");
-        source = error.source();
-    }
-    text
 }

@@ -57,6 +57,7 @@ mod log;
 mod options;
 mod race;
 mod reflector;
+mod session;
 mod status;
 mod store_sink;
 mod transform;

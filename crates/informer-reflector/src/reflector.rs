@@ -7,8 +7,9 @@ use tracing::Instrument;
 
 use crate::{
     Options, ReflectorError, StatusReader, Transform,
-    driver::{Driver, Hook, StoppedOnDrop},
+    driver::Driver,
     ingest::Ingest,
+    session::{Hook, StoppedOnDrop},
     status::StatusBoard,
 };
 

@@ -23,7 +23,7 @@ pub(super) struct Listing {
     /// since the first is then seen again by the watch.
     at: Option<ResourceVersion>,
     items: usize,
-    /// It stands in for a streaming list that was cut.
+    /// It stands in for a streaming list that was cut, or whose end never came.
     after_cut: bool,
     progress_at: Instant,
     /// When to look at `progress_at`.

@@ -148,7 +148,7 @@ impl Machine {
         }
     }
 
-    /// Uses LIST instead, in the same attempt. `for_good`: this source is not asked to stream again.
+    /// Uses LIST instead, in the same attempt. `for_good`: this source is not asked to stream again. `after_cut`: nor is it if LIST works.
     fn fall_back(&mut self, now: Instant, why: &str, for_good: bool, after_cut: bool) {
         self.forget_stream();
         self.note(Note::StreamingFellBack {
@@ -174,7 +174,7 @@ impl Machine {
             .min(after(streaming.began_at, wait.saturating_mul(MOST_WAITS)));
         if late_at <= now {
             self.actions.push_back(Action::Close);
-            self.fall_back(now, "its end marker did not come in time", true, false);
+            self.fall_back(now, "its end marker did not come in time", false, true);
             return;
         }
         let silent_for = now.saturating_duration_since(streaming.progress_at);

@@ -1,0 +1,94 @@
+//! The machine's rules, one script each. `UPDATE_TRACES=1` writes down what the machine does; read the difference before you keep it.
+
+use std::path::Path;
+
+use crate::script;
+
+fn check(name: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/it/traces")
+        .join(name)
+        .with_extension("txt");
+    let wanted = std::fs::read_to_string(&path).unwrap();
+    let got = script::run(&wanted);
+    if got != wanted && std::env::var_os("UPDATE_TRACES").is_some() {
+        std::fs::write(&path, &got).unwrap();
+        return;
+    }
+    for (number, (got, wanted)) in got.lines().zip(wanted.lines()).enumerate() {
+        assert_eq!(got, wanted, "{name}, line {}:\n{got}", number + 1);
+    }
+    assert_eq!(got, wanted, "{name}");
+}
+
+macro_rules! traces {
+    ($($name:ident)*) => {
+        $(#[test] fn $name() { check(stringify!($name)); })*
+
+        /// A script that no test runs would rot.
+        #[test]
+        fn every_script_is_run() {
+            let mut files: Vec<String> = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/traces"))
+                .unwrap()
+                .map(|entry| entry.unwrap().path().file_stem().unwrap().to_string_lossy().into_owned())
+                .collect();
+            files.sort();
+            let mut run = vec![$(stringify!($name)),*];
+            run.sort_unstable();
+            assert_eq!(files, run);
+        }
+    };
+}
+
+traces! {
+    list_then_watch
+    list_pages
+    list_page_size
+    list_page_size_by_option
+    list_page_size_without_cache
+    list_token_expired
+    list_token_repeated
+    list_without_version
+    list_cut
+    list_fails
+    list_brings_nothing
+    relist_after_expired_watch
+    relist_refused_as_expired
+    relist_refused_as_too_large
+    quorum_list_refused
+    watch_ends_quietly
+    watch_too_short
+    watch_only_repeats
+    watch_fails_open
+    watch_cut
+    watch_throttled
+    watch_unauthorized
+    watch_forbidden
+    watch_internal_error
+    watch_internal_error_retried
+    watch_outlives_its_timeout
+    watch_holds_back_versions
+    watch_bookmarks
+    watch_odd
+    watch_opaque_versions
+    backoff_grows
+    backoff_resets_on_health
+    retry_after_is_a_minimum
+    resync
+    stream
+    stream_changes_before_the_end
+    stream_resumes_as_watch
+    stream_unsupported
+    stream_fails_otherwise
+    stream_throttled
+    stream_refused_connection
+    stream_cut
+    stream_cut_with_the_list
+    stream_ends_at_once
+    stream_late
+    stream_never_ends
+    stream_hangs
+    stream_version_expired
+    stream_end_without_version
+    stream_after_expired_watch
+}
