@@ -96,7 +96,7 @@ impl<Q: Key, K: Send + Sync + 'static> Store<Q, K> for Reader<Q, K> {
     }
 
     fn poll_changed(&self, cx: &mut Context<'_>, seen: &ResourceVersion) -> Poll<()> {
-        self.shared.poll_changed(cx, seen)
+        self.shared.poll_changed(cx.waker(), seen)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::{
     mem,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    task::{Context, Poll, Waker},
+    task::{Poll, Waker},
 };
 
 use arc_swap::ArcSwap;
@@ -46,13 +46,13 @@ impl<Q: Key, K> Shared<Q, K> {
         result
     }
 
-    pub(crate) fn poll_changed(&self, cx: &mut Context<'_>, seen: &ResourceVersion) -> Poll<()> {
+    pub(crate) fn poll_changed(&self, waker: &Waker, seen: &ResourceVersion) -> Poll<()> {
         let mut waiting = lock(&self.waiting);
         if self.current.load().applied != *seen {
             return Poll::Ready(());
         }
-        if !waiting.iter().any(|waker| waker.will_wake(cx.waker())) {
-            waiting.push(cx.waker().clone());
+        if !waiting.iter().any(|it| it.will_wake(waker)) {
+            waiting.push(waker.clone());
         }
         Poll::Pending
     }

@@ -18,6 +18,7 @@ use crate::{
 ///
 /// # Errors
 /// When two of the index functions have one name.
+#[expect(clippy::type_complexity, reason = "the two sides, or why there are none")]
 pub fn indexed<Q: Key, K: Send + Sync + 'static>(
     indexers: Indexers<K>,
 ) -> Result<(Writer<Q, K>, Reader<Q, K>), DuplicateIndex> {

@@ -305,3 +305,6 @@ impl<'a, T: Item> Iterator for Iter<'a, T> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
