@@ -1,0 +1,230 @@
+//! One etcd and one kube-apiserver.
+
+use std::{
+    fs,
+    hash::{BuildHasher, RandomState},
+    io,
+    net::{Ipv4Addr, SocketAddr, TcpListener},
+    path::PathBuf,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use serde_json::Value;
+
+use crate::{
+    assets,
+    certificates::Certificates,
+    etcd::{Etcd, START},
+    http::Http,
+    kubeconfig::{self, ADMIN_TOKEN, Login},
+    process::Leashed,
+    wait,
+};
+
+/// How often another port is tried when somebody else took one in the meantime.
+const ATTEMPTS: u32 = 10;
+/// Below the ports that Linux gives to outgoing connections, so that a server that is down for a moment finds its port free again.
+const FIRST_PORT: u16 = 16_000;
+const N_PORTS: u16 = 16_000;
+
+/// What can be chosen about a control plane.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// Further arguments of kube-apiserver.
+    pub arguments: Vec<String>,
+}
+
+/// A control plane. Dropping it kills kube-apiserver, then etcd, and removes its files; so does the end of the process.
+#[derive(Debug)]
+pub struct ControlPlane {
+    // In the order in which they are dropped.
+    apiserver: Mutex<Option<Leashed>>,
+    etcd: Etcd,
+    certificates: Certificates,
+    folder: PathBuf,
+    address: SocketAddr,
+    http: Http,
+    options: Options,
+}
+
+impl ControlPlane {
+    /// Starts one and waits until it is ready.
+    ///
+    /// # Errors
+    /// When it does not come up: with what the servers said last.
+    pub fn start(options: Options) -> io::Result<Self> {
+        // Its leash removes it.
+        let folder = tempfile::Builder::new()
+            .prefix("control-plane-")
+            .tempdir()?
+            .keep();
+        let etcd = Etcd::start(&folder)?;
+        let certificates = Certificates::write(&folder)?;
+        fs::write(folder.join("tokens.csv"), kubeconfig::token_file())?;
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        let mut plane = Self {
+            apiserver: Mutex::new(None),
+            etcd,
+            http: Http::secure(address, &certificates.serving_ca, ADMIN_TOKEN)?,
+            certificates,
+            folder,
+            address,
+            options,
+        };
+        for attempt in 1.. {
+            plane.address.set_port(free_port()?);
+            plane.http = Http::secure(plane.address, &plane.certificates.serving_ca, ADMIN_TOKEN)?;
+            match plane.start_apiserver() {
+                Err(error) if error.kind() == io::ErrorKind::AddrInUse && attempt < ATTEMPTS => {}
+                Err(error) => return Err(error),
+                Ok(()) => break,
+            }
+        }
+        Ok(plane)
+    }
+
+    /// Where kube-apiserver listens.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Its etcd.
+    #[must_use]
+    pub fn etcd(&self) -> &Etcd {
+        &self.etcd
+    }
+
+    /// The process ids of its servers that run: kube-apiserver's, then etcd's.
+    #[must_use]
+    pub fn pids(&self) -> Vec<u32> {
+        let apiserver = self.apiserver().as_ref().map(Leashed::pid);
+        apiserver.into_iter().chain([self.etcd.process().pid()]).collect()
+    }
+
+    /// The plainest client, signed in as the admin.
+    #[must_use]
+    pub fn http(&self) -> &Http {
+        &self.http
+    }
+
+    /// Writes a kubeconfig file that signs in this way, and returns its path. The server is reached at `through`, where that is given.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn kubeconfig(&self, login: Login, through: Option<SocketAddr>) -> io::Result<PathBuf> {
+        let address = through.unwrap_or(self.address);
+        let path = self
+            .folder
+            .join(format!("{login:?}-{}.kubeconfig", address.port()));
+        let document = kubeconfig::document(address, &self.certificates.serving_ca, login, || {
+            self.certificates.client("admin", "system:masters")
+        })?;
+        fs::write(&path, document.to_string())?;
+        Ok(path)
+    }
+
+    /// All objects of a collection such as `/api/v1/namespaces/default/configmaps`, in one list and read from etcd.
+    ///
+    /// # Errors
+    /// When there is no answer.
+    pub fn items(&self, path: &str) -> io::Result<Vec<Value>> {
+        let mut list = self.http.get(path)?.json()?;
+        match list["items"].take() {
+            Value::Array(items) => Ok(items),
+            _ => Err(io::Error::other(format!("{path} has no items"))),
+        }
+    }
+
+    /// Kills kube-apiserver by signal 9, and waits for its end.
+    pub fn kill_apiserver(&self) {
+        drop(self.apiserver().take());
+    }
+
+    /// Starts kube-apiserver, again at the same address, and waits until it is ready.
+    ///
+    /// # Errors
+    /// When it does not come up; of kind `AddrInUse` when somebody else has its port.
+    pub fn start_apiserver(&self) -> io::Result<()> {
+        let program = assets::folder()?.join("kube-apiserver");
+        let log = self.folder.join("kube-apiserver.log");
+        let process = Leashed::start(&program, &self.arguments(), &log, None)?;
+        wait::block("kube-apiserver is ready", START, || {
+            if process.has_ended() {
+                return Err(end_of(&process));
+            }
+            Ok(self.is_ready().then_some(()))
+        })?;
+        *self.apiserver() = Some(process);
+        Ok(())
+    }
+
+    /// Sends a signal to kube-apiserver.
+    ///
+    /// # Errors
+    /// When it has ended.
+    pub fn signal_apiserver(&self, name: &str) -> io::Result<()> {
+        self.apiserver()
+            .as_ref()
+            .map_or(Ok(()), |process| process.signal(name))
+    }
+
+    /// Ready by its own word, and with the namespace that it makes last. Only the right server can say so: it must show a certificate of
+    /// this plane's authority.
+    fn is_ready(&self) -> bool {
+        ["/readyz", "/api/v1/namespaces/default"]
+            .iter()
+            .all(|path| self.http.get(path).is_ok_and(|answer| answer.status == 200))
+    }
+
+    fn arguments(&self) -> Vec<String> {
+        let folder = self.folder.display();
+        let port = self.address.port();
+        let mut arguments = vec![
+            "--advertise-address=127.0.0.1".to_owned(),
+            "--allow-privileged=true".to_owned(),
+            "--authorization-mode=RBAC".to_owned(),
+            "--bind-address=127.0.0.1".to_owned(),
+            format!("--cert-dir={folder}"),
+            format!("--client-ca-file={folder}/client-cert-auth-ca.crt"),
+            "--disable-admission-plugins=ServiceAccount".to_owned(),
+            // The address for the `kubernetes` service may not be one of loopback.
+            "--endpoint-reconciler-type=none".to_owned(),
+            format!("--etcd-servers=http://{}", self.etcd.address()),
+            format!("--secure-port={port}"),
+            format!("--service-account-issuer=https://127.0.0.1:{port}/"),
+            format!("--service-account-key-file={folder}/sa-signer.crt"),
+            format!("--service-account-signing-key-file={folder}/sa-signer.key"),
+            "--service-cluster-ip-range=10.0.0.0/24".to_owned(),
+            format!("--token-auth-file={folder}/tokens.csv"),
+        ];
+        arguments.extend(self.options.arguments.iter().cloned());
+        arguments
+    }
+
+    fn apiserver(&self) -> MutexGuard<'_, Option<Leashed>> {
+        self.apiserver.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Why kube-apiserver ended by itself.
+fn end_of(process: &Leashed) -> io::Error {
+    let output = process.output().unwrap_or_default();
+    let kind = if output.contains("address already in use") {
+        io::ErrorKind::AddrInUse
+    } else {
+        io::ErrorKind::Other
+    };
+    io::Error::new(kind, format!("kube-apiserver ended:\n{}", process.last_words()))
+}
+
+/// A port on which nobody listens now.
+fn free_port() -> io::Result<u16> {
+    wait::block("a free port", START, || {
+        let drawn = RandomState::new().hash_one(()) % u64::from(N_PORTS);
+        let port = FIRST_PORT + u16::try_from(drawn).map_err(io::Error::other)?;
+        Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, port))
+            .is_ok()
+            .then_some(port))
+    })
+}

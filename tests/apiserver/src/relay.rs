@@ -1,0 +1,186 @@
+//! A relay between client and server that can be cut, refused and held: breaks connections without killing a server.
+
+use std::{io, net::SocketAddr};
+
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt, copy},
+    net::{TcpListener, TcpStream, tcp},
+    select,
+    sync::{mpsc, oneshot, watch},
+    task::{JoinHandle, JoinSet},
+};
+
+/// Passes connections on to a server. Dropping it closes them all.
+#[derive(Debug)]
+pub struct Relay {
+    address: SocketAddr,
+    commands: mpsc::Sender<(Command, oneshot::Sender<io::Result<()>>)>,
+    valve: watch::Sender<Option<u64>>,
+    task: JoinHandle<()>,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Command {
+    Cut,
+    Refuse,
+    Accept,
+}
+
+impl Relay {
+    /// Starts one to `target`, on a port that the system picks.
+    ///
+    /// # Errors
+    /// When it cannot listen.
+    #[expect(clippy::disallowed_methods, reason = "the handle owns the task")]
+    pub async fn start(target: SocketAddr) -> io::Result<Self> {
+        let listener = TcpListener::bind("127.0.0.1:0").await?;
+        let address = listener.local_addr()?;
+        let (commands, received) = mpsc::channel(1);
+        let (valve, flow) = watch::channel(None);
+        let task = tokio::spawn(serve(listener, target, received, flow));
+        Ok(Self {
+            address,
+            commands,
+            valve,
+            task,
+        })
+    }
+
+    /// Where it listens.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Closes all connections. New ones are passed on.
+    pub async fn cut(&self) {
+        self.ask(Command::Cut).await.unwrap_or_default();
+    }
+
+    /// Closes all connections and refuses new ones.
+    pub async fn refuse(&self) {
+        self.ask(Command::Refuse).await.unwrap_or_default();
+    }
+
+    /// Passes new connections on again.
+    ///
+    /// # Errors
+    /// When it cannot listen, since somebody else has its port.
+    pub async fn accept(&self) -> io::Result<()> {
+        self.ask(Command::Accept).await
+    }
+
+    /// From now on each connection passes at most `n` bytes on that come from the server, then holds back the rest, without closing.
+    pub fn hold_after(&self, n: u64) {
+        self.valve.send_replace(Some(n));
+    }
+
+    /// Passes everything on again.
+    pub fn release(&self) {
+        self.valve.send_replace(None);
+    }
+
+    async fn ask(&self, command: Command) -> io::Result<()> {
+        let (reply, answer) = oneshot::channel();
+        let gone = || io::Error::other("the relay is gone");
+        self.commands.send((command, reply)).await.map_err(|_| gone())?;
+        answer.await.map_err(|_| gone())?
+    }
+}
+
+impl Drop for Relay {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+async fn serve(
+    listener: TcpListener,
+    target: SocketAddr,
+    mut commands: mpsc::Receiver<(Command, oneshot::Sender<io::Result<()>>)>,
+    valve: watch::Receiver<Option<u64>>,
+) {
+    let Ok(address) = listener.local_addr() else {
+        return;
+    };
+    let mut listener = Some(listener);
+    let mut connections = JoinSet::new();
+    loop {
+        select! {
+            Ok(client) = accept(listener.as_ref()) => {
+                connections.spawn(pass(client, target, valve.clone()));
+            }
+            Some(_) = connections.join_next() => {}
+            command = commands.recv() => {
+                let Some((command, reply)) = command else { return };
+                let done = match command {
+                    Command::Accept if listener.is_some() => Ok(()),
+                    Command::Accept => TcpListener::bind(address).await.map(|bound| listener = Some(bound)),
+                    Command::Cut => Ok(()),
+                    Command::Refuse => {
+                        listener = None;
+                        Ok(())
+                    }
+                };
+                if !matches!(command, Command::Accept) {
+                    connections.shutdown().await;
+                }
+                // Who asked may have stopped waiting.
+                let _ = reply.send(done);
+            }
+        }
+    }
+}
+
+async fn accept(listener: Option<&TcpListener>) -> io::Result<TcpStream> {
+    match listener {
+        Some(listener) => listener.accept().await.map(|(client, _)| client),
+        None => std::future::pending().await,
+    }
+}
+
+async fn pass(client: TcpStream, target: SocketAddr, valve: watch::Receiver<Option<u64>>) -> io::Result<()> {
+    let server = TcpStream::connect(target).await?;
+    client.set_nodelay(true)?;
+    server.set_nodelay(true)?;
+    let (mut from_client, to_client) = client.into_split();
+    let (from_server, mut to_server) = server.into_split();
+    select! {
+        up = async {
+            copy(&mut from_client, &mut to_server).await?;
+            to_server.shutdown().await?;
+            // The answer is still to come.
+            std::future::pending().await
+        } => up,
+        down = pass_down(from_server, to_client, valve) => down,
+    }
+}
+
+async fn pass_down(
+    mut from: tcp::OwnedReadHalf,
+    mut to: tcp::OwnedWriteHalf,
+    mut valve: watch::Receiver<Option<u64>>,
+) -> io::Result<()> {
+    let mut buffer = vec![0; 16 * 1024];
+    let mut passed = 0_u64;
+    // What had passed when the valve was last turned.
+    let mut base = 0_u64;
+    loop {
+        let limit = *valve.borrow_and_update();
+        let room = limit.map_or(buffer.len() as u64, |limit| limit.saturating_sub(passed - base));
+        let room = buffer.len().min(usize::try_from(room).unwrap_or(usize::MAX));
+        let n = select! {
+            turned = valve.changed() => {
+                turned.map_err(io::Error::other)?;
+                base = passed;
+                continue;
+            }
+            n = from.read(&mut buffer[..room]), if room > 0 => n?,
+        };
+        if n == 0 {
+            return to.shutdown().await;
+        }
+        to.write_all(&buffer[..n]).await?;
+        passed += n as u64;
+    }
+}
