@@ -10,10 +10,32 @@
 //! It connects to nothing (`informer-hyper` does), retries nothing and caches nothing: that is for reflectors and informers.
 //!
 //! # Example
-//! ```no_run
+//! ```
+//! # use std::{collections::VecDeque, convert::Infallible, pin::Pin, task::{Context, Poll}};
+//! # use bytes::Bytes;
+//! # use http::{Request, Response};
+//! # use http_body::Frame;
+//! # struct Body(Option<Bytes>);
+//! # impl http_body::Body for Body {
+//! #     type Data = Bytes;
+//! #     type Error = Infallible;
+//! #     fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+//! #         Poll::Ready(self.0.take().map(|body| Ok(Frame::data(body))))
+//! #     }
+//! # }
+//! # struct InMemory;
+//! # impl informer_transport::Transport for InMemory {
+//! #     type Body = Body;
+//! #     type Error = Infallible;
+//! #     async fn send(&self, request: Request<Bytes>) -> Result<Response<Body>, Infallible> {
+//! #         let pod = r#"{"metadata":{"namespace":"default","name":"web"},"spec":{"nodeName":"n1"}}"#;
+//! #         let is_list = request.uri().query().is_some();
+//! #         let body = if is_list { format!(r#"{{"items":[{pod}]}}"#) } else { pod.to_owned() };
+//! #         Ok(Response::new(Body(Some(body.into()))))
+//! #     }
+//! # }
 //! use informer_client::{Client, Selectors};
 //! use informer_core::Resource;
-//! # async fn example(transport: impl informer_transport::Transport) -> Result<(), informer_client::Error> {
 //!
 //! #[derive(Debug, serde::Deserialize)]
 //! struct Pod {
@@ -25,13 +47,17 @@
 //!     node_name: Option<String>,
 //! }
 //!
+//! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let transport = InMemory;
 //! let client = Client::new(transport);
-//! let pods = client.objects::<Pod>(Resource::namespaced("", "v1", "pods", "Pod"));
-//! let web = pods.clone().in_namespace("default").get("web").await?;
-//! println!("{} runs on {:?}", web.identity, web.object.spec.node_name);
-//! for pod in pods.list(&Selectors::all().labels("app=web")).await?.items {
-//!     println!("{}", pod.identity);
-//! }
+//! let pods = client.objects::<Pod>(Resource::namespaced("", "v1", "pods", "Pod")).in_namespace("default");
+//!
+//! let web = pods.get("web").await?;
+//! assert_eq!(web.identity.to_string(), "default/web");
+//! assert_eq!(web.object.spec.node_name.as_deref(), Some("n1"));
+//!
+//! let all = pods.list(&Selectors::all().labels("app=web")).await?;
+//! assert_eq!(all.items.len(), 1);
 //! # Ok(()) }
 //! ```
 //! `examples/own_transport.rs` runs the client over a transport of its own.

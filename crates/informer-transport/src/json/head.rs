@@ -41,12 +41,8 @@ impl<'a> Head<'a> {
             match &object[key] {
                 b"apiVersion" => head.api_version = text(&object[scan.value()?]),
                 b"kind" => head.kind = text(&object[scan.value()?]),
-                b"metadata" if wanted == Member::Metadata => {
-                    if scan.peek() == Some(b'{') {
-                        head.read_metadata(object, &mut scan)?;
-                    } else {
-                        scan.value()?;
-                    }
+                b"metadata" if wanted == Member::Metadata && scan.peek() == Some(b'{') => {
+                    head.read_metadata(object, &mut scan)?;
                 }
                 _ => {
                     scan.value()?;

@@ -1,5 +1,7 @@
 //! Tests of informer-transport.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 mod api_error;
 mod cases;
 mod chunking;

@@ -5,8 +5,8 @@ use informer_core::{Classify, FailureClass, Resource};
 use informer_transport::{Asked, WatchDecoder, WatchFrame};
 
 fn frames(body: &str) -> Vec<WatchFrame> {
-    let foo = Resource::namespaced("example.com", "v1", "foos", "Foo");
-    let mut decoder = WatchDecoder::new(Asked::Watch).expect(&foo);
+    let resource = Resource::namespaced("example.com", "v1", "foos", "Foo");
+    let mut decoder = WatchDecoder::new(Asked::Watch).expect(&resource);
     decoder.push(Bytes::copy_from_slice(body.as_bytes()));
     decoder.finish();
     std::iter::from_fn(|| decoder.next_frame().unwrap()).collect()
@@ -118,9 +118,9 @@ plain text
 
 #[test]
 fn a_second_expected_kind_is_taken_too() {
-    let foo = Resource::namespaced("example.com", "v1", "foos", "Foo");
+    let resource = Resource::namespaced("example.com", "v1", "foos", "Foo");
     let mut decoder = WatchDecoder::new(Asked::Watch)
-        .expect(&foo)
+        .expect(&resource)
         .expect_types("meta.k8s.io/v1", "PartialObjectMetadata");
     decoder.push(Bytes::from_static(
         b"{\"type\":\"ADDED\",\"object\":{\"kind\":\"PartialObjectMetadata\",\"apiVersion\":\"meta.k8s.io/v1\"}}\n",
