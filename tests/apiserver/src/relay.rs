@@ -1,6 +1,13 @@
 //! A relay between client and server that can be cut, refused and held: breaks connections without killing a server.
 
-use std::{io, net::SocketAddr};
+use std::{
+    io,
+    net::SocketAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
 
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt, copy},
@@ -16,7 +23,30 @@ pub struct Relay {
     address: SocketAddr,
     commands: mpsc::Sender<(Command, oneshot::Sender<io::Result<()>>)>,
     valve: watch::Sender<Option<u64>>,
+    counts: Arc<Counts>,
     task: JoinHandle<()>,
+}
+
+#[derive(Debug, Default)]
+struct Counts {
+    open: AtomicUsize,
+    held: AtomicUsize,
+}
+
+/// Counts one for as long as it lives.
+struct Counted<'a>(&'a AtomicUsize);
+
+impl<'a> Counted<'a> {
+    fn new(count: &'a AtomicUsize) -> Self {
+        count.fetch_add(1, Ordering::SeqCst);
+        Self(count)
+    }
+}
+
+impl Drop for Counted<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -37,11 +67,13 @@ impl Relay {
         let address = listener.local_addr()?;
         let (commands, received) = mpsc::channel(1);
         let (valve, flow) = watch::channel(None);
-        let task = tokio::spawn(serve(listener, target, received, flow));
+        let counts = Arc::<Counts>::default();
+        let task = tokio::spawn(serve(listener, target, received, flow, counts.clone()));
         Ok(Self {
             address,
             commands,
             valve,
+            counts,
             task,
         })
     }
@@ -80,6 +112,18 @@ impl Relay {
         self.valve.send_replace(None);
     }
 
+    /// Connections that are open.
+    #[must_use]
+    pub fn n_open(&self) -> usize {
+        self.counts.open.load(Ordering::SeqCst)
+    }
+
+    /// Those of them that have passed on all that they may.
+    #[must_use]
+    pub fn n_held(&self) -> usize {
+        self.counts.held.load(Ordering::SeqCst)
+    }
+
     async fn ask(&self, command: Command) -> io::Result<()> {
         let (reply, answer) = oneshot::channel();
         let gone = || io::Error::other("the relay is gone");
@@ -99,6 +143,7 @@ async fn serve(
     target: SocketAddr,
     mut commands: mpsc::Receiver<(Command, oneshot::Sender<io::Result<()>>)>,
     valve: watch::Receiver<Option<u64>>,
+    counts: Arc<Counts>,
 ) {
     let Ok(address) = listener.local_addr() else {
         return;
@@ -108,7 +153,11 @@ async fn serve(
     loop {
         select! {
             Ok(client) = accept(listener.as_ref()) => {
-                connections.spawn(pass(client, target, valve.clone()));
+                let (valve, counts) = (valve.clone(), counts.clone());
+                connections.spawn(async move {
+                    let _open = Counted::new(&counts.open);
+                    pass(client, target, valve, &counts).await
+                });
             }
             Some(_) = connections.join_next() => {}
             command = commands.recv() => {
@@ -139,7 +188,12 @@ async fn accept(listener: Option<&TcpListener>) -> io::Result<TcpStream> {
     }
 }
 
-async fn pass(client: TcpStream, target: SocketAddr, valve: watch::Receiver<Option<u64>>) -> io::Result<()> {
+async fn pass(
+    client: TcpStream,
+    target: SocketAddr,
+    valve: watch::Receiver<Option<u64>>,
+    counts: &Counts,
+) -> io::Result<()> {
     let server = TcpStream::connect(target).await?;
     client.set_nodelay(true)?;
     server.set_nodelay(true)?;
@@ -148,11 +202,10 @@ async fn pass(client: TcpStream, target: SocketAddr, valve: watch::Receiver<Opti
     select! {
         up = async {
             copy(&mut from_client, &mut to_server).await?;
-            to_server.shutdown().await?;
-            // The answer is still to come.
-            std::future::pending().await
+            // A client that wants an answer keeps its side open.
+            to_server.shutdown().await
         } => up,
-        down = pass_down(from_server, to_client, valve) => down,
+        down = pass_down(from_server, to_client, valve, &counts.held) => down,
     }
 }
 
@@ -160,6 +213,7 @@ async fn pass_down(
     mut from: tcp::OwnedReadHalf,
     mut to: tcp::OwnedWriteHalf,
     mut valve: watch::Receiver<Option<u64>>,
+    held: &AtomicUsize,
 ) -> io::Result<()> {
     let mut buffer = vec![0; 16 * 1024];
     let mut passed = 0_u64;
@@ -169,6 +223,7 @@ async fn pass_down(
         let limit = *valve.borrow_and_update();
         let room = limit.map_or(buffer.len() as u64, |limit| limit.saturating_sub(passed - base));
         let room = buffer.len().min(usize::try_from(room).unwrap_or(usize::MAX));
+        let _held = (room == 0).then(|| Counted::new(held));
         let n = select! {
             turned = valve.changed() => {
                 turned.map_err(io::Error::other)?;

@@ -1,10 +1,14 @@
 //! The relay: what is cut, refused and held is really so.
 
-use apiserver_tests::Relay;
+use std::time::Duration;
+
+use apiserver_tests::{Relay, wait};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
 };
+
+const LIMIT: Duration = Duration::from_secs(60);
 
 /// A server that sends `greeting` to each client and then keeps the connection.
 async fn server(greeting: &'static [u8]) -> (std::net::SocketAddr, tokio::task::JoinSet<()>) {
@@ -62,9 +66,14 @@ async fn held_and_released() {
     let mut arrived = [0; 64];
     let n = client.read(&mut arrived).await.unwrap();
     assert_eq!(&arrived[..n], b"hello");
+    assert_eq!(relay.n_open(), 1);
+    wait::until("it holds", LIMIT, async || (relay.n_held() == 1).then_some(())).await;
     // What is held back comes when it is released, whole.
     relay.release();
     let mut seven = [0; 7];
     client.read_exact(&mut seven).await.unwrap();
     assert_eq!(&seven, b", world");
+    assert_eq!(relay.n_held(), 0);
+    drop(client);
+    wait::until("it closes", LIMIT, async || (relay.n_open() == 0).then_some(())).await;
 }
