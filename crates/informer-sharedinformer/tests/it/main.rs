@@ -1,0 +1,16 @@
+//! Tests of the shared informer through its public interface.
+
+#![expect(clippy::unwrap_used, reason = "a failed test says where")]
+
+mod backlog;
+mod cases;
+mod commit;
+mod contract;
+mod factory;
+mod handlers;
+mod late;
+mod life;
+mod lister;
+mod resync;
+mod selector;
+mod support;
