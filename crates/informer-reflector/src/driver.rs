@@ -6,14 +6,16 @@ use std::{
     task::{Context, Poll},
 };
 
-use informer_core::{Clock, Closed, DeltaSink, Feed, KeyFunc, ListRequest, ListerWatcher, WatchRequest};
+use informer_core::{
+    BoxFuture, Clock, Closed, DeltaSink, Feed, KeyFunc, ListRequest, ListerWatcher, WatchRequest,
+};
 
 use crate::{
     Options,
     ingest::Ingest,
     machine::Machine,
     race::{Alarm, First, race, yield_now},
-    session::{Event, Hook, Open, Session, StoppedOnDrop},
+    session::{Event, Hook, Open, Request, Session, StoppedOnDrop},
 };
 
 /// After so many events without a wait, others get their turn.
@@ -54,17 +56,30 @@ where
         }
     }
 
-    pub(crate) async fn run(mut self) {
+    pub(crate) async fn run(self) {
         tracing::debug!("Reflector starts");
+        let Self {
+            source,
+            mut alarm,
+            mut session,
+        } = self;
+        // Kept across timeouts: one that changes nothing must not send a request again.
+        let mut opening: Option<BoxFuture<'_, Event<L>>> = None;
         let mut in_a_row = 0;
         loop {
-            self.session.perform();
-            self.alarm.set(self.session.wakes_at());
-            match self.next().await {
+            session.perform();
+            match session.open.take_request() {
+                Some(Request::List(request)) => opening = Some(Box::pin(open_list(&source, request))),
+                Some(Request::Watch(request)) => opening = Some(Box::pin(open_watch(&source, request))),
+                None if matches!(session.open, Open::Opening) => {}
+                None => opening = None,
+            }
+            alarm.set(session.wakes_at());
+            match next(&mut session, &mut opening, &mut alarm).await {
                 First::Closed => break,
-                First::TimedOut => self.session.time_out(),
+                First::TimedOut => session.time_out(),
                 First::Done(event) => {
-                    self.session.handle(event);
+                    session.handle(event);
                     in_a_row += 1;
                     if in_a_row == EVENTS_IN_A_ROW {
                         in_a_row = 0;
@@ -75,31 +90,36 @@ where
         }
         tracing::debug!("Reflector ends: nobody reads any more");
     }
+}
 
-    /// Waits for whatever comes first.
-    async fn next(&mut self) -> First<Event<L>> {
-        let needs_room = self.session.delivers();
-        let Self {
-            source,
-            alarm,
-            session: Session { open, sink, .. },
-        } = self;
-        if needs_room {
-            // What is read from a watch has to have a place to go.
-            match race(poll_fn(|cx| sink.poll_ready(cx)), alarm, |_| Poll::Pending).await {
-                First::Done(Ok(())) => {}
-                First::Done(Err(Closed)) | First::Closed => return First::Closed,
-                First::TimedOut => return First::TimedOut,
-            }
+/// Waits for whatever comes first.
+async fn next<L, F, S, C>(
+    session: &mut Session<L, F, S, C>,
+    opening: &mut Option<BoxFuture<'_, Event<L>>>,
+    alarm: &mut Alarm<C>,
+) -> First<Event<L>>
+where
+    L: ListerWatcher,
+    F: KeyFunc<L::Object>,
+    S: DeltaSink<F::Key, L::Object>,
+    C: Clock,
+{
+    let needs_room = session.delivers();
+    let Session { open, sink, .. } = session;
+    if needs_room {
+        // What is read from a watch has to have a place to go.
+        match race(poll_fn(|cx| sink.poll_ready(cx)), alarm, |_| Poll::Pending).await {
+            First::Done(Ok(())) => {}
+            First::Done(Err(Closed)) | First::Closed => return First::Closed,
+            First::TimedOut => return First::TimedOut,
         }
-        let closed = |cx: &mut Context<'_>| is_closed(sink, cx);
-        match open {
-            Open::OpeningList(request) => race(open_list(source, request), alarm, closed).await,
-            Open::OpeningWatch(request) => race(open_watch(source, request), alarm, closed).await,
-            Open::List(list) => race(listed::<L>(list), alarm, closed).await,
-            Open::Watch(watch) => race(watched::<L>(watch), alarm, closed).await,
-            Open::Nothing => race(std::future::pending(), alarm, closed).await,
-        }
+    }
+    let closed = |cx: &mut Context<'_>| is_closed(sink, cx);
+    match (open, opening) {
+        (Open::List(list), _) => race(listed::<L>(list), alarm, closed).await,
+        (Open::Watch(watch), _) => race(watched::<L>(watch), alarm, closed).await,
+        (_, Some(opening)) => race(opening, alarm, closed).await,
+        (_, None) => race(std::future::pending(), alarm, closed).await,
     }
 }
 
@@ -110,16 +130,15 @@ fn is_closed<Q, K>(sink: &mut impl DeltaSink<Q, K>, cx: &mut Context<'_>) -> Pol
     }
 }
 
-/// Each of these borrows only what it waits for.
-async fn open_list<L: ListerWatcher>(source: &L, request: &ListRequest) -> Event<L> {
-    match source.list(request.clone()).await {
+async fn open_list<L: ListerWatcher>(source: &L, request: ListRequest) -> Event<L> {
+    match source.list(request).await {
         Ok(list) => Event::ListOpened(list),
         Err(error) => Event::Failed(error),
     }
 }
 
-async fn open_watch<L: ListerWatcher>(source: &L, request: &WatchRequest) -> Event<L> {
-    match source.watch(request.clone()).await {
+async fn open_watch<L: ListerWatcher>(source: &L, request: WatchRequest) -> Event<L> {
+    match source.watch(request).await {
         Ok(watch) => Event::WatchOpened(watch),
         Err(error) => Event::Failed(error),
     }

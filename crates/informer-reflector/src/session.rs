@@ -39,10 +39,30 @@ pub(crate) struct Session<L: ListerWatcher, F: KeyFunc<L::Object>, S, C: Clock> 
 /// What is open at the source.
 pub(crate) enum Open<L: ListerWatcher> {
     Nothing,
-    OpeningList(ListRequest),
-    OpeningWatch(WatchRequest),
+    /// To be asked for.
+    Wanted(Request),
+    /// Asked for.
+    Opening,
     List(L::List),
     Watch(L::Watch),
+}
+
+pub(crate) enum Request {
+    List(ListRequest),
+    Watch(WatchRequest),
+}
+
+impl<L: ListerWatcher> Open<L> {
+    /// What is to be asked for, once.
+    pub(crate) fn take_request(&mut self) -> Option<Request> {
+        match std::mem::replace(self, Self::Opening) {
+            Self::Wanted(request) => Some(request),
+            other => {
+                *self = other;
+                None
+            }
+        }
+    }
 }
 
 /// What came of it.
@@ -212,11 +232,11 @@ where
             match action {
                 Action::OpenList(request) => {
                     tracing::debug!(version = ?request.version, limit = request.limit, continued = request.token.is_some(), "Listing");
-                    self.open = Open::OpeningList(request);
+                    self.open = Open::Wanted(Request::List(request));
                 }
                 Action::OpenWatch(request) => {
                     tracing::debug!(version = ?request.version, initial_events = request.initial_events, "Watching");
-                    self.open = Open::OpeningWatch(request);
+                    self.open = Open::Wanted(Request::Watch(request));
                 }
                 Action::Close => self.open = Open::Nothing,
                 Action::Keep => self
