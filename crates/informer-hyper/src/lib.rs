@@ -1,1 +1,78 @@
 //! HTTP/1.1 and HTTP/2 transport over hyper and rustls for Kubernetes clients.
+//!
+//! # What it is
+//! [`HyperTransport`] implements [`Transport`](informer_transport::Transport) for one API server: connections over TCP and TLS and their
+//! reuse, credentials, compression, and errors that name the server.
+//!
+//! # What it is not
+//! It is no general HTTP client: it follows no redirect, keeps no cookie and knows one server. It knows nothing of lists, watches and
+//! objects, and retries nothing that a server may have seen twice.
+//!
+//! # The contract
+//! 1. A response is returned when its head has arrived, its body streams as it comes, and one that breaks off is an error. Dropping a body
+//!    closes its HTTP/1.1 connection or resets its HTTP/2 stream.
+//! 2. The path of the server's URL stands before each request's path exactly once.
+//! 3. Credentials go over TLS or to this machine; anywhere else only where the builder says so. A 401 is reported to the authorizer.
+//! 4. An HTTP/2 connection carries as many requests as the server allows, 100 at most; then another is opened. A connection that is closed or
+//!    closing, or made with certificates that have changed since, gets no new request.
+//! 5. A request is sent once more only if an old connection turned out to be closed before any of it was sent, or, for a GET, before anything
+//!    came back.
+//! 6. gzip is asked for and undone, flush by flush and over any number of members.
+//! 7. A quiet watch is left alone; a server that is gone is found out by pings (HTTP/2) or TCP keep-alive.
+//!
+//! # Example
+//! ```
+//! use bytes::Bytes;
+//! use http::Request;
+//! use http_body_util::BodyExt;
+//! use informer_hyper::HyperTransport;
+//! use informer_transport::Transport;
+//! # use tokio::io::{AsyncReadExt, AsyncWriteExt};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
+//! # let url = format!("http://{}", listener.local_addr()?);
+//! # let server = async {
+//! #     let (mut stream, _) = listener.accept().await?;
+//! #     stream.read(&mut [0; 4096]).await?;
+//! #     stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok").await?;
+//! #     Ok::<_, std::io::Error>(stream)
+//! # };
+//! # let client = async {
+//! let transport = HyperTransport::builder(url).user_agent("example/1.0").build()?;
+//! let response = transport.send(Request::get("/readyz").body(Bytes::new())?).await?;
+//! assert!(response.status().is_success());
+//! assert_eq!(response.into_body().collect().await?.to_bytes(), "ok");
+//! #     Ok::<_, Box<dyn std::error::Error>>(())
+//! # };
+//! # let (server, client) = tokio::join!(server, client);
+//! # server?;
+//! # client
+//! # }
+//! ```
+//! With a configuration of `informer-kubeconfig`: `HyperTransport::builder(config.server()).authorize(config.authorizer()).tls(config.tls())`.
+//!
+//! # Cancel safety
+//! Dropping the future of `send` abandons the request; the server may have seen it. The connection is closed, or its stream is reset.
+//!
+//! # Runtime
+//! Connections are driven by tasks on the tokio runtime that `send` is called on. They end with the last clone of the transport.
+//!
+//! # Swap it
+//! Anything else that implements `Transport`: a recording, a Unix socket, another client.
+
+mod body;
+mod builder;
+mod connection;
+mod error;
+mod pool;
+mod server;
+mod tasks;
+mod tls;
+mod transport;
+
+pub use body::ResponseBody;
+pub use builder::{Builder, HttpVersion};
+pub use error::Error;
+pub use transport::HyperTransport;

@@ -1,0 +1,182 @@
+//! Opening a connection: TCP, TLS, and the beginning of HTTP.
+
+use std::{io, sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper::client::conn::{http1, http2};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use rustls_pki_types::ServerName;
+use socket2::{SockRef, TcpKeepalive};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+
+use super::{
+    Http1Link, Http2Link,
+    signals::{Driven, Signals},
+    tap::{Stream, Tapped},
+};
+use crate::{
+    Error, HttpVersion,
+    error::Kind,
+    server::Server,
+    tasks::{Spawner, Tasks},
+    tls::{Ready, handshake_problem},
+};
+
+/// Go's dialer sends keep-alives this often; they end a connection whose other side is gone without a word.
+const TCP_KEEPALIVE: Duration = Duration::from_secs(30);
+/// What one stream may hold that nobody has read yet.
+const STREAM_WINDOW: u32 = 1 << 20;
+/// Room for the most streams that are opened, all of them full: a slow reader of one watch must not stop the others.
+const CONNECTION_WINDOW: u32 = 128 << 20;
+
+/// How connections are made.
+#[derive(Debug)]
+pub(crate) struct Dialer {
+    pub(crate) server: Server,
+    pub(crate) version: HttpVersion,
+    pub(crate) connect_timeout: Duration,
+    /// How often an HTTP/2 connection is asked whether it is alive, and how long the answer may take.
+    pub(crate) ping: Option<(Duration, Duration)>,
+}
+
+/// A connection, ready for requests.
+#[derive(Debug)]
+pub(crate) enum Opened {
+    Single(Http1Link),
+    Shared(Http2Link),
+}
+
+impl Dialer {
+    /// Opens a connection in time or not at all.
+    pub(crate) async fn open(&self, tls: Option<&Ready>, tasks: &Arc<Tasks>) -> Result<Opened, Error> {
+        match tokio::time::timeout(self.connect_timeout, self.open_unhurried(tls, tasks)).await {
+            Ok(result) => result,
+            Err(_) => {
+                let message = format!(
+                    "no connection to {} within {:?}",
+                    self.server.url(),
+                    self.connect_timeout
+                );
+                Err(Error::new(Kind::Connect, message).caused_by(io::Error::from(io::ErrorKind::TimedOut)))
+            }
+        }
+    }
+
+    async fn open_unhurried(&self, tls: Option<&Ready>, tasks: &Arc<Tasks>) -> Result<Opened, Error> {
+        let tcp = self.connect().await?;
+        let stream = match tls {
+            None => Stream::Plain(tcp),
+            Some(tls) => self.secure(tcp, tls).await?,
+        };
+        let is_http2 = match self.version {
+            HttpVersion::Auto => stream.is_http2_agreed(),
+            HttpVersion::Http1 => false,
+            HttpVersion::Http2 => true,
+        };
+        tracing::debug!(server = self.server.url(), is_http2, "Connection opened");
+        let signals = Signals::new();
+        let io = TokioIo::new(Tapped::new(stream, Arc::clone(&signals), is_http2));
+        if is_http2 {
+            self.begin_http2(io, signals, tasks).await.map(Opened::Shared)
+        } else {
+            self.begin_http1(io, signals, tasks).await.map(Opened::Single)
+        }
+    }
+
+    async fn connect(&self) -> Result<TcpStream, Error> {
+        let address = (&*self.server.host, self.server.port);
+        let connected = async {
+            let stream = TcpStream::connect(address).await?;
+            stream.set_nodelay(true)?;
+            let keepalive = TcpKeepalive::new()
+                .with_time(TCP_KEEPALIVE)
+                .with_interval(TCP_KEEPALIVE);
+            SockRef::from(&stream).set_tcp_keepalive(&keepalive)?;
+            Ok::<_, io::Error>(stream)
+        };
+        connected.await.map_err(|cause| {
+            Error::new(Kind::Connect, format!("cannot connect to {}", self.server.url())).caused_by(cause)
+        })
+    }
+
+    async fn secure(&self, tcp: TcpStream, tls: &Ready) -> Result<Stream, Error> {
+        let name = tls.server_name.as_deref().unwrap_or(&self.server.host);
+        let name = ServerName::try_from(name.to_owned()).map_err(|cause| {
+            Error::configuration(format!(
+                "{name:?} is no name that a certificate could be checked for"
+            ))
+            .caused_by(cause)
+        })?;
+        let connector = TlsConnector::from(Arc::clone(&tls.config));
+        let stream = connector.connect(name.clone(), tcp).await.map_err(|cause| {
+            Error::new(
+                Kind::Tls,
+                handshake_problem(&cause, self.server.url(), &name.to_str()),
+            )
+            .caused_by(cause)
+        })?;
+        let stream = Stream::Tls(Box::new(stream));
+        if self.version == HttpVersion::Http2 && !stream.is_http2_agreed() {
+            let message = format!(
+                "{} does not speak HTTP/2, and nothing else was asked for",
+                self.server.url()
+            );
+            return Err(Error::new(Kind::Connect, message));
+        }
+        Ok(stream)
+    }
+
+    async fn begin_http1(
+        &self,
+        io: TokioIo<Tapped>,
+        signals: Arc<Signals>,
+        tasks: &Arc<Tasks>,
+    ) -> Result<Http1Link, Error> {
+        let begun = http1::handshake::<_, Full<Bytes>>(io).await;
+        let (sender, connection) = begun.map_err(|cause| self.no_http(cause))?;
+        let task = tasks.spawn(Driven::new(connection, Arc::clone(&signals)));
+        Ok(Http1Link::new(sender, signals, task))
+    }
+
+    async fn begin_http2(
+        &self,
+        io: TokioIo<Tapped>,
+        signals: Arc<Signals>,
+        tasks: &Arc<Tasks>,
+    ) -> Result<Http2Link, Error> {
+        let mut builder = http2::Builder::new(Spawner::new(tasks));
+        builder
+            .timer(TokioTimer::new())
+            .initial_stream_window_size(STREAM_WINDOW)
+            .initial_connection_window_size(CONNECTION_WINDOW);
+        if let Some((every, timeout)) = self.ping {
+            builder
+                .keep_alive_interval(every)
+                .keep_alive_timeout(timeout)
+                .keep_alive_while_idle(true);
+        }
+        let begun = builder.handshake::<_, Full<Bytes>>(io).await;
+        let (sender, connection) = begun.map_err(|cause| self.no_http(cause))?;
+        tasks.spawn(Driven::new(connection, Arc::clone(&signals)));
+        // The server begins with its settings (RFC 9113, section 3.4), which say how many requests the connection may carry.
+        if !signals.settings().await {
+            let message = format!("{} does not speak HTTP/2", self.server.url());
+            let error = Error::new(Kind::Connect, message);
+            return Err(match signals.error() {
+                Some(cause) => error.caused_by(cause),
+                None => error,
+            });
+        }
+        Ok(Http2Link::new(sender, signals))
+    }
+
+    fn no_http(&self, cause: hyper::Error) -> Error {
+        Error::new(
+            Kind::Connect,
+            format!("cannot speak HTTP with {}", self.server.url()),
+        )
+        .caused_by(cause)
+    }
+}

@@ -1,0 +1,223 @@
+//! `HyperTransport`: a request in, a response whose body streams out.
+
+mod flight;
+mod prepared;
+
+use std::{fmt, io, sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use http::{
+    Request, Response, StatusCode,
+    header::{CONTENT_ENCODING, CONTENT_LENGTH},
+};
+use hyper::body::Incoming;
+use informer_transport::{Authorize, Transport};
+
+pub(crate) use self::prepared::Headers;
+use self::{
+    flight::{Flight, Turn},
+    prepared::Prepared,
+};
+use crate::{
+    Builder, Error, HttpVersion, ResponseBody,
+    connection::{Dialer, Failed, Lease, Opened, SharedPool, lock, now},
+    error::Kind,
+    pool::{Pool, Taken},
+    tasks::Tasks,
+    tls::{Ready, Tls},
+};
+
+/// A [`Transport`] to one server over hyper. Clones share their connections, which close when the last clone is dropped, under whatever runs
+/// on them.
+#[derive(Clone)]
+pub struct HyperTransport {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    settings: Settings,
+    url: Arc<str>,
+    pool: Arc<SharedPool>,
+    flight: Flight,
+    tasks: Arc<Tasks>,
+}
+
+/// What a builder decided.
+pub(crate) struct Settings {
+    pub(crate) dialer: Dialer,
+    pub(crate) tls: Option<Tls>,
+    pub(crate) authorizer: Option<Arc<dyn Authorize>>,
+    pub(crate) headers: Headers,
+    pub(crate) head_timeout: Option<Duration>,
+}
+
+impl HyperTransport {
+    /// Begins a transport to the server at this URL, whose path stands before the path of each request.
+    pub fn builder(url: impl Into<String>) -> Builder {
+        Builder::new(url.into())
+    }
+
+    pub(crate) fn new(settings: Settings) -> Self {
+        let is_single = match settings.dialer.version {
+            HttpVersion::Auto => settings.tls.is_none(),
+            HttpVersion::Http1 => true,
+            HttpVersion::Http2 => false,
+        };
+        Self {
+            inner: Arc::new(Inner {
+                url: settings.dialer.server.url().into(),
+                settings,
+                pool: Arc::new(SharedPool::new(Pool::new())),
+                flight: Flight::new(is_single),
+                tasks: Arc::default(),
+            }),
+        }
+    }
+
+    /// The URL of the server, with its path prefix.
+    #[must_use]
+    pub fn url(&self) -> &str {
+        &self.inner.url
+    }
+}
+
+impl Transport for HyperTransport {
+    type Body = ResponseBody;
+    type Error = Error;
+
+    async fn send(&self, request: Request<Bytes>) -> Result<Response<ResponseBody>, Error> {
+        let inner = &*self.inner;
+        let settings = &inner.settings;
+        let authorizer = settings.authorizer.as_deref();
+        let prepared = Prepared::new(request, &settings.dialer.server, &settings.headers, authorizer).await?;
+        let (response, lease) = inner.exchange(&prepared).await?;
+        if response.status() == StatusCode::UNAUTHORIZED
+            && prepared.is_authorized
+            && let Some(authorizer) = authorizer
+        {
+            authorizer.rejected();
+        }
+        Ok(inner.decoded(response, lease, prepared.asked_for_gzip))
+    }
+}
+
+impl Inner {
+    /// Sends the request on a connection, and once more on a new one where an old one proved to be of no use: it had been closed before
+    /// anything of this request was sent, or before anything came back for a request that may be repeated.
+    async fn exchange(&self, prepared: &Prepared) -> Result<(Response<Incoming>, Lease), Error> {
+        let tls = self.settings.tls.as_ref().map(Tls::current).transpose()?;
+        let mut lease = self.checkout(tls.as_ref()).await?;
+        let first = self.response_head(&mut lease, prepared).await?;
+        match first {
+            Ok(response) => return Ok((response, lease)),
+            Err(failed) => {
+                let may_repeat = failed.is_unsent || (failed.is_stale && prepared.is_repeatable());
+                if !(lease.is_reused() && may_repeat) {
+                    return Err(self.failed(failed));
+                }
+                tracing::debug!(server = &*self.url, error = %failed.error, "Connection was closed meanwhile, trying another");
+            }
+        }
+        lease.retire();
+        let mut lease = self.dial(tls.as_ref()).await?;
+        match self.response_head(&mut lease, prepared).await? {
+            Ok(response) => Ok((response, lease)),
+            Err(failed) => Err(self.failed(failed)),
+        }
+    }
+
+    /// The head of the response, in time.
+    async fn response_head(
+        &self,
+        lease: &mut Lease,
+        prepared: &Prepared,
+    ) -> Result<Result<Response<Incoming>, Failed>, Error> {
+        let request = prepared.request(&self.settings.dialer.server, lease.is_http2());
+        let sent = lease.send(request);
+        match self.settings.head_timeout.filter(|_| !prepared.is_long_running) {
+            None => Ok(sent.await),
+            Some(timeout) => tokio::time::timeout(timeout, sent).await.map_err(|_| {
+                let message = format!("no response from {} within {timeout:?}", self.url);
+                Error::new(Kind::Timeout, message).caused_by(io::Error::from(io::ErrorKind::TimedOut))
+            }),
+        }
+    }
+
+    fn failed(&self, failed: Failed) -> Error {
+        Error::new(Kind::Request, format!("no response from {}", self.url)).caused_by(failed.error)
+    }
+
+    /// An open connection, else a new one.
+    async fn checkout(&self, tls: Option<&Ready>) -> Result<Lease, Error> {
+        let generation = tls.map_or(0, |tls| tls.generation);
+        loop {
+            // Not in the condition of a `while let`, where the lock would be held to the end of the body.
+            let taken = lock(&self.pool).take(generation, now());
+            match taken {
+                None => return self.dial(tls).await,
+                Some(Taken::Single(mut link)) => {
+                    if link.is_ready().await {
+                        return Ok(Lease::reused(Taken::Single(link), generation, &self.pool));
+                    }
+                }
+                Some(shared) => return Ok(Lease::reused(shared, generation, &self.pool)),
+            }
+        }
+    }
+
+    /// A new connection, or one that somebody else opened while this waited for its turn.
+    async fn dial(&self, tls: Option<&Ready>) -> Result<Lease, Error> {
+        let generation = tls.map_or(0, |tls| tls.generation);
+        let ticket = match self.flight.turn().await {
+            Turn::Failed(error) => return Err(error),
+            Turn::Alone => None,
+            Turn::First(ticket) => {
+                let taken = lock(&self.pool).take_shared(generation, now());
+                if let Some((slot, link)) = taken {
+                    return Ok(Lease::reused(Taken::Shared(slot, link), generation, &self.pool));
+                }
+                Some(ticket)
+            }
+        };
+        let opened = self.settings.dialer.open(tls, &self.tasks).await;
+        let leased = opened.map(|opened| {
+            self.flight.learned(matches!(opened, Opened::Single(_)));
+            Lease::fresh(opened, generation, &self.pool)
+        });
+        if let Some(ticket) = ticket {
+            ticket.landed(leased.as_ref().err());
+        }
+        leased
+    }
+
+    /// The response with its compression undone, if that was asked for here.
+    fn decoded(
+        &self,
+        response: Response<Incoming>,
+        lease: Lease,
+        asked_for_gzip: bool,
+    ) -> Response<ResponseBody> {
+        let (mut head, incoming) = response.into_parts();
+        let is_gzip = asked_for_gzip
+            && head
+                .headers
+                .get(CONTENT_ENCODING)
+                .is_some_and(|encoding| encoding.as_bytes().eq_ignore_ascii_case(b"gzip"));
+        if is_gzip {
+            head.headers.remove(CONTENT_ENCODING);
+            head.headers.remove(CONTENT_LENGTH);
+        }
+        Response::from_parts(
+            head,
+            ResponseBody::new(incoming, is_gzip, lease, Arc::clone(&self.url)),
+        )
+    }
+}
+
+impl fmt::Debug for HyperTransport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HyperTransport")
+            .field("url", &self.inner.url)
+            .finish_non_exhaustive()
+    }
+}
