@@ -43,7 +43,6 @@ mod credentials;
 mod json;
 mod lines;
 mod list;
-mod list_error;
 mod objects;
 mod request;
 mod status;
@@ -53,8 +52,7 @@ mod watch;
 pub use api_error::{ApiError, Asked};
 pub use codec::{Codec, DynamicCodec, JsonCodec, MetadataCodec};
 pub use credentials::{Authorize, ClientCertificate, CredentialError, Roots, TlsMaterial, TlsSource};
-pub use list::{ListEnd, ListSplitter};
-pub use list_error::ListError;
+pub use list::{ListEnd, ListError, ListSplitter};
 pub use objects::{DynamicObject, ObjectMeta, OwnerReference, PartialMetadata};
 pub use request::{
     DeleteOptions, Patch, Preconditions, Propagation, Query, RequestBuilder, RequestError, Selectors,

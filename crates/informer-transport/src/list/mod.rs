@@ -1,29 +1,22 @@
 //! `ListSplitter`: the body of a LIST in JSON, item by item.
 
+mod end;
+mod error;
+
 use std::{collections::VecDeque, mem};
 
 use bytes::{Bytes, BytesMut};
-use informer_core::ResourceVersion;
-use serde::Deserialize;
 
 use crate::{
     DEFAULT_FRAME_LIMIT,
     json::{ValueScan, is_space, text},
-    list_error::ListError,
     watch::excerpt,
 };
 
-/// What a list says besides its items.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub struct ListEnd {
-    /// The version of the list; empty where the server gave none.
-    pub version: ResourceVersion,
-    /// Where the next page begins.
-    pub token: Option<Box<str>>,
-    /// How many items are left for later pages, where the server knows.
-    pub remaining: Option<u64>,
-}
+use end::Metadata;
+
+pub use end::ListEnd;
+pub use error::ListError;
 
 /// Splits the body of a LIST without input or output: push chunks of any size, take the bytes of items while they arrive.
 ///
@@ -69,15 +62,6 @@ enum State {
     AfterItem,
     Reading(Reading),
     Done,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Metadata {
-    resource_version: Option<String>,
-    #[serde(rename = "continue")]
-    token: Option<Box<str>>,
-    remaining_item_count: Option<u64>,
 }
 
 impl Default for ListSplitter {
@@ -151,12 +135,7 @@ impl ListSplitter {
                 kind: kind.to_owned(),
             });
         }
-        let metadata = mem::take(&mut self.metadata);
-        Ok(ListEnd {
-            version: ResourceVersion::new(metadata.resource_version.unwrap_or_default()),
-            token: metadata.token.filter(|token| !token.is_empty()),
-            remaining: metadata.remaining_item_count,
-        })
+        Ok(mem::take(&mut self.metadata).into())
     }
 
     /// How many bytes of the body were taken in so far.
