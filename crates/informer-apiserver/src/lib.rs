@@ -1,1 +1,38 @@
-//! Embedded Kubernetes API server for demos and tests.
+//! An embedded Kubernetes API server, for demos and tests.
+//!
+//! # What it is
+//! [`Server`] serves an `informer_testkit::FakeApi` over HTTP/1.1 and HTTP/2 (with prior knowledge) on a loopback port, in real time:
+//! informers, client-go and `kubectl get --server` work against it. It can live by itself ([`Options::workload`]) or be written to
+//! through [`Server::with`] or over HTTP.
+//!
+//! # What it is not
+//! It speaks JSON only and no TLS, keeps everything in memory, and leaves out what `FakeApi` leaves out: admission, scheduling, garbage
+//! collection. Never expose it.
+//!
+//! # Example
+//! ```
+//! use informer_apiserver::Server;
+//! use informer_core::Resource;
+//! use serde_json::json;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> std::io::Result<()> {
+//! let server = Server::start(Default::default()).await?;
+//! let pods = Resource::namespaced("", "v1", "pods", "Pod");
+//! server.with(|api| api.create(&pods, json!({"metadata": {"name": "web"}}))).expect("the name is free");
+//!
+//! // Any client: `kubectl get pods --server` this address.
+//! assert!(server.url().starts_with("http://127.0.0.1:"));
+//! server.shutdown().await;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Cancel safety
+//! Dropping the future of [`Server::start`] leaves nothing behind. Dropping a [`Server`] stops it; [`Server::shutdown`] also waits until
+//! nothing of it runs.
+
+mod serve;
+mod server;
+
+pub use server::{Options, Server};

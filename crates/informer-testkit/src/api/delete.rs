@@ -1,0 +1,170 @@
+//! Deleting: preconditions, finalizers, collections.
+
+use std::sync::Arc;
+
+use informer_core::Resource;
+use serde_json::Value;
+
+use super::{
+    ApiError, FakeApi, ListOptions, Query, Target, Written,
+    list::ListFailure,
+    objects::{self, meta, meta_mut, set, text},
+    render,
+    table::Stored,
+};
+
+/// What a deletion is asked with. Grace periods and propagation are not acted on: there is no kubelet and no garbage collector.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DeleteOptions {
+    /// Only the object with this uid.
+    pub uid: Option<String>,
+    /// Only this version.
+    pub version: Option<String>,
+    /// Say what would happen.
+    pub dry_run: bool,
+}
+
+impl DeleteOptions {
+    /// From the body of a DELETE.
+    pub(crate) fn from_json(body: &Value) -> Self {
+        let precondition = |field: &str| {
+            let value = body.get("preconditions")?.get(field)?.as_str()?;
+            Some(value.to_owned())
+        };
+        let dry_run = body.get("dryRun").and_then(Value::as_array);
+        Self {
+            uid: precondition("uid"),
+            version: precondition("resourceVersion"),
+            dry_run: dry_run.is_some_and(|it| !it.is_empty()),
+        }
+    }
+}
+
+impl FakeApi {
+    /// Deletes an object, or marks it for deletion while it has finalizers. Returns its last state.
+    ///
+    /// # Errors
+    /// 404, and 409 when a precondition does not hold.
+    pub fn delete(
+        &mut self,
+        resource: &Resource,
+        namespace: Option<&str>,
+        name: &str,
+    ) -> Result<Value, ApiError> {
+        self.delete_with(resource, namespace, name, &DeleteOptions::default())
+    }
+
+    /// The same with options.
+    ///
+    /// # Errors
+    /// As [`delete`](Self::delete).
+    pub fn delete_with(
+        &mut self,
+        resource: &Resource,
+        namespace: Option<&str>,
+        name: &str,
+        options: &DeleteOptions,
+    ) -> Result<Value, ApiError> {
+        let target = self.kinds.target(resource, namespace)?;
+        let written = self.do_delete(&target, name, options)?;
+        Ok(render::value(&target.def, written.state()))
+    }
+
+    /// Deletes what a list would bring. Returns how many that were.
+    ///
+    /// # Errors
+    /// As a list.
+    pub fn delete_collection(
+        &mut self,
+        resource: &Resource,
+        options: &ListOptions,
+    ) -> Result<usize, ApiError> {
+        let target = self.kinds.target(resource, options.namespace.as_deref())?;
+        let deleted = self.do_delete_collection(&target, options, &DeleteOptions::default())?;
+        Ok(deleted.len())
+    }
+
+    pub(crate) fn do_delete(
+        &mut self,
+        target: &Target,
+        name: &str,
+        options: &DeleteOptions,
+    ) -> Result<Written, ApiError> {
+        let current = self.find(target, name)?.clone();
+        let mut object = objects::parse(&current);
+        check_preconditions(target, &current, &object, options)?;
+        if objects::texts(meta(&object), "finalizers").is_empty() {
+            return Ok(self.remove(target, &current, object, options.dry_run));
+        }
+        if meta(&object).contains_key("deletionTimestamp") {
+            return Ok(Written::Is(current));
+        }
+        let now = self.wall();
+        let fields = meta_mut(&mut object);
+        set(fields, "deletionTimestamp", now);
+        set(fields, "deletionGracePeriodSeconds", 0);
+        if let Some(generation) = fields.get("generation").and_then(Value::as_i64) {
+            set(fields, "generation", generation + 1);
+        }
+        if options.dry_run {
+            return Ok(Written::Would(current));
+        }
+        let stored = self.overwrite(target, &current, object);
+        Ok(Written::Is(stored))
+    }
+
+    pub(crate) fn do_delete_collection(
+        &mut self,
+        target: &Target,
+        list: &ListOptions,
+        options: &DeleteOptions,
+    ) -> Result<Vec<Arc<Stored>>, ApiError> {
+        let kind = self.kind_of(target)?;
+        let query = Query::read(target, kind, list)?;
+        let found = query
+            .run(kind, self.revision, self.revision)
+            .map_err(ListFailure::into_error)?
+            .items;
+        for stored in &found {
+            let one = Target {
+                namespace: stored.namespace().map(str::to_owned),
+                ..target.clone()
+            };
+            self.do_delete(&one, stored.name(), options)?;
+        }
+        Ok(found)
+    }
+}
+
+/// apiserver `rest.BeforeDelete`.
+fn check_preconditions(
+    target: &Target,
+    current: &Stored,
+    object: &Value,
+    options: &DeleteOptions,
+) -> Result<(), ApiError> {
+    let conflict = |why: String| {
+        let mut resource = target.resource().clone();
+        // The server names the kind here, not the plural.
+        resource.plural = resource.kind.clone();
+        Err(ApiError::conflict(&resource, current.name(), &why))
+    };
+    let uid = text(meta(object), "uid");
+    if let Some(wanted) = &options.uid
+        && wanted != uid
+    {
+        return conflict(format!(
+            "the UID in the precondition ({wanted}) does not match the UID in record ({uid}). The object might have been deleted and then \
+             recreated"
+        ));
+    }
+    let version = current.revision.to_string();
+    match &options.version {
+        Some(wanted) if *wanted != version => conflict(format!(
+            "the ResourceVersion in the precondition ({wanted}) does not match the ResourceVersion in record ({version}). The object might \
+             have been modified"
+        )),
+        _ => Ok(()),
+    }
+}

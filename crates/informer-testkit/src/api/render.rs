@@ -1,0 +1,178 @@
+//! From kept objects to bytes on the wire: whole or metadata only, alone, in a list, or as a watch event.
+
+use bytes::Bytes;
+use serde::Deserialize;
+use serde_json::{Value, json, value::RawValue};
+
+use super::{def::ResourceDef, objects, table::Stored};
+
+/// In which form objects are asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Form {
+    #[default]
+    Whole,
+    /// `PartialObjectMetadata`.
+    Metadata,
+}
+
+const METADATA_HEAD: &str = r#"{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":"#;
+
+/// Appends an object as it is sent alone or in a watch event.
+pub(crate) fn object(out: &mut Vec<u8>, def: &ResourceDef, form: Form, stored: &Stored) {
+    whole_or_metadata(out, def, form, &stored.body);
+}
+
+fn whole_or_metadata(out: &mut Vec<u8>, def: &ResourceDef, form: Form, body: &[u8]) {
+    if form == Form::Metadata {
+        out.extend_from_slice(METADATA_HEAD.as_bytes());
+        out.extend_from_slice(raw_metadata(body).as_bytes());
+        out.push(b'}');
+        return;
+    }
+    head(out, def);
+    // The body is an object that holds at least its metadata: what follows its brace is a field.
+    out.push(b',');
+    out.extend_from_slice(body.get(1..).unwrap_or(b"}"));
+}
+
+/// The beginning of an object, up to its first field: built-in kinds are written from structs, custom ones with sorted keys.
+fn head(out: &mut Vec<u8>, def: &ResourceDef) {
+    let (version, kind) = (def.resource.api_version(), &def.resource.kind);
+    let head = if def.custom {
+        format!(r#"{{"apiVersion":"{version}","kind":"{kind}""#)
+    } else {
+        format!(r#"{{"kind":"{kind}","apiVersion":"{version}""#)
+    };
+    out.extend_from_slice(head.as_bytes());
+}
+
+fn raw_metadata(body: &[u8]) -> &str {
+    #[derive(Deserialize)]
+    struct Outer<'a> {
+        #[serde(borrow)]
+        metadata: &'a RawValue,
+    }
+    serde_json::from_slice::<Outer<'_>>(body).map_or("{}", |outer| outer.metadata.get())
+}
+
+/// The object as it is sent alone.
+pub(crate) fn object_body(def: &ResourceDef, form: Form, stored: &Stored) -> Bytes {
+    let mut out = Vec::with_capacity(stored.body.len() + 64);
+    object(&mut out, def, form, stored);
+    out.into()
+}
+
+/// The object as JSON.
+pub(crate) fn value(def: &ResourceDef, stored: &Stored) -> Value {
+    let mut value = objects::parse(stored);
+    value["apiVersion"] = def.resource.api_version().into();
+    value["kind"] = (*def.resource.kind).into();
+    value
+}
+
+/// An event of a watch, with its newline.
+pub(crate) fn event(kind: &str, def: &ResourceDef, form: Form, stored: &Stored) -> Bytes {
+    let mut out = event_head(kind, stored.body.len());
+    object(&mut out, def, form, stored);
+    out.extend_from_slice(b"}\n");
+    out.into()
+}
+
+/// The DELETED event of an object that no longer matches: its last state that did, with the version of the change.
+pub(crate) fn left(def: &ResourceDef, form: Form, before: &Stored, revision: u64) -> Bytes {
+    let mut last = objects::parse(before);
+    objects::set(
+        objects::meta_mut(&mut last),
+        "resourceVersion",
+        revision.to_string(),
+    );
+    let body = serde_json::to_vec(&last).unwrap_or_default();
+    let mut out = event_head("DELETED", body.len());
+    whole_or_metadata(&mut out, def, form, &body);
+    out.extend_from_slice(b"}\n");
+    out.into()
+}
+
+/// A bookmark: an object of the kind with nothing but a version, and the mark where it ends the initial events.
+pub(crate) fn bookmark(def: &ResourceDef, form: Form, revision: u64, end_of_initial: bool) -> Bytes {
+    let mut metadata = json!({"resourceVersion": revision.to_string()});
+    if end_of_initial {
+        metadata["annotations"] = json!({"k8s.io/initial-events-end": "true"});
+    }
+    let mut out = event_head("BOOKMARK", 64);
+    whole_or_metadata(
+        &mut out,
+        def,
+        form,
+        json!({"metadata": metadata}).to_string().as_bytes(),
+    );
+    out.extend_from_slice(b"}\n");
+    out.into()
+}
+
+/// An ERROR event.
+pub(crate) fn error(status: &[u8]) -> Bytes {
+    let mut out = event_head("ERROR", status.len());
+    out.extend_from_slice(status);
+    out.extend_from_slice(b"}\n");
+    out.into()
+}
+
+fn event_head(kind: &str, size: usize) -> Vec<u8> {
+    let mut out = Vec::with_capacity(size + 96);
+    out.extend_from_slice(br#"{"type":""#);
+    out.extend_from_slice(kind.as_bytes());
+    out.extend_from_slice(br#"","object":"#);
+    out
+}
+
+/// A list. Those of built-in kinds say their version first and leave `kind` and `apiVersion` out of items; those of custom resources have
+/// sorted keys, so that the items come before the version.
+pub(crate) fn list_body<'a>(
+    def: &ResourceDef,
+    form: Form,
+    items: impl ExactSizeIterator<Item = &'a Stored>,
+    version: u64,
+    token: Option<&str>,
+    remaining: Option<u64>,
+) -> Bytes {
+    let mut metadata = format!(r#"{{"resourceVersion":"{version}""#);
+    if let Some(token) = token {
+        metadata.push_str(&format!(r#","continue":"{token}""#));
+    }
+    if let Some(remaining) = remaining {
+        metadata.push_str(&format!(r#","remainingItemCount":{remaining}"#));
+    }
+    metadata.push('}');
+    let (kind, api_version) = match form {
+        Form::Whole => (format!("{}List", def.resource.kind), def.resource.api_version()),
+        Form::Metadata => (
+            "PartialObjectMetadataList".to_owned(),
+            "meta.k8s.io/v1".to_owned(),
+        ),
+    };
+    let sorted = def.custom && form == Form::Whole;
+    let mut out = Vec::with_capacity(128 + items.len() * 256);
+    let head = if sorted {
+        format!(r#"{{"apiVersion":"{api_version}","items":["#)
+    } else {
+        format!(r#"{{"kind":"{kind}","apiVersion":"{api_version}","metadata":{metadata},"items":["#)
+    };
+    out.extend_from_slice(head.as_bytes());
+    for (index, item) in items.enumerate() {
+        if index > 0 {
+            out.push(b',');
+        }
+        if form == Form::Whole && !def.custom {
+            out.extend_from_slice(&item.body);
+        } else {
+            object(&mut out, def, form, item);
+        }
+    }
+    if sorted {
+        out.extend_from_slice(format!(r#"],"kind":"{kind}","metadata":{metadata}}}"#).as_bytes());
+    } else {
+        out.extend_from_slice(b"]}");
+    }
+    out.into()
+}

@@ -1,0 +1,508 @@
+//! Creating and updating (apiserver `registry/generic/registry.Store`).
+
+use std::sync::Arc;
+
+use informer_core::Resource;
+use serde_json::{Value, json};
+
+use super::{
+    ApiError, Cause, FakeApi, Patch, Target,
+    objects::{self, keep, meta, meta_mut, set, text},
+    render,
+    table::{LogEntry, Stored},
+    validate,
+};
+
+/// Which part of an object is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// Everything but the status, where that is a subresource.
+    Main,
+    /// The status alone.
+    Status,
+}
+
+/// What a write left.
+#[derive(Debug, Clone)]
+pub(crate) enum Written {
+    /// The object was created.
+    Created(Arc<Stored>),
+    /// The object is now this; it may be what it was.
+    Is(Arc<Stored>),
+    /// The object is gone; this was its last state.
+    Gone(Arc<Stored>),
+    /// It would be this, had the request not been a dry run.
+    Would(Arc<Stored>),
+}
+
+impl Written {
+    pub(crate) fn state(&self) -> &Arc<Stored> {
+        match self {
+            Self::Created(stored) | Self::Is(stored) | Self::Gone(stored) | Self::Would(stored) => stored,
+        }
+    }
+}
+
+const LOCKED: &str =
+    "the object has been modified; please apply your changes to the latest version and try again";
+
+impl FakeApi {
+    /// Creates an object. One of a namespaced kind without a namespace goes to `default`.
+    ///
+    /// # Errors
+    /// As the server refuses: 400, 404 (kind), 409 (it exists), 422.
+    pub fn create(&mut self, resource: &Resource, object: Value) -> Result<Value, ApiError> {
+        let target = self.target_of(resource, &object)?;
+        let written = self.do_create(&target, object, false)?;
+        Ok(render::value(&target.def, written.state()))
+    }
+
+    /// Replaces an object, but for its status where that is a subresource. With a resource version, only that version.
+    ///
+    /// # Errors
+    /// As the server refuses: 400, 404, 409 (another version), 422.
+    pub fn update(&mut self, resource: &Resource, object: Value) -> Result<Value, ApiError> {
+        self.update_part(resource, object, Part::Main)
+    }
+
+    /// Replaces the status of an object.
+    ///
+    /// # Errors
+    /// As [`update`](Self::update).
+    pub fn update_status(&mut self, resource: &Resource, object: Value) -> Result<Value, ApiError> {
+        self.update_part(resource, object, Part::Status)
+    }
+
+    /// Patches an object, but for its status where that is a subresource.
+    ///
+    /// # Errors
+    /// As [`update`](Self::update), and 422 when the patch does not apply.
+    pub fn patch(
+        &mut self,
+        resource: &Resource,
+        namespace: Option<&str>,
+        name: &str,
+        patch: &Patch,
+    ) -> Result<Value, ApiError> {
+        let target = self.kinds.target(resource, namespace)?;
+        let written = self.do_patch(&target, name, patch, Part::Main, false)?;
+        Ok(render::value(&target.def, written.state()))
+    }
+
+    /// Patches the status of an object.
+    ///
+    /// # Errors
+    /// As [`patch`](Self::patch).
+    pub fn patch_status(
+        &mut self,
+        resource: &Resource,
+        namespace: Option<&str>,
+        name: &str,
+        patch: &Patch,
+    ) -> Result<Value, ApiError> {
+        let target = self.kinds.target(resource, namespace)?;
+        let written = self.do_patch(&target, name, patch, Part::Status, false)?;
+        Ok(render::value(&target.def, written.state()))
+    }
+
+    /// Makes the object be this, status included, whether it existed or not: what tests and workloads write with.
+    ///
+    /// # Errors
+    /// 404 (kind) and 422.
+    pub fn put(&mut self, resource: &Resource, mut object: Value) -> Result<Value, ApiError> {
+        let target = self.target_of(resource, &object)?;
+        let status = object.get("status").cloned();
+        meta_mut(&mut object).remove("resourceVersion");
+        let name = text(meta(&object), "name").to_owned();
+        let current = self.find(&target, &name).ok().cloned();
+        let written = match current {
+            Some(current) => self.replace(&target, &current, object, status, false)?,
+            None => self.insert(&target, object, status, false)?,
+        };
+        Ok(render::value(&target.def, written.state()))
+    }
+
+    fn update_part(&mut self, resource: &Resource, object: Value, part: Part) -> Result<Value, ApiError> {
+        let target = self.target_of(resource, &object)?;
+        let name = text(meta(&object), "name").to_owned();
+        let written = self.do_update(&target, &name, object, part, false)?;
+        Ok(render::value(&target.def, written.state()))
+    }
+
+    fn target_of(&self, resource: &Resource, object: &Value) -> Result<Target, ApiError> {
+        let namespace = Some(text(meta(object), "namespace")).filter(|it| !it.is_empty());
+        self.kinds.target(resource, Some(namespace.unwrap_or("default")))
+    }
+
+    pub(crate) fn do_create(
+        &mut self,
+        target: &Target,
+        mut object: Value,
+        dry_run: bool,
+    ) -> Result<Written, ApiError> {
+        validate::kind(target, &object)?;
+        check_namespace(target, &mut object)?;
+        if !text(meta(&object), "resourceVersion").is_empty() {
+            return Err(ApiError::new(
+                500,
+                "",
+                "resourceVersion should not be set on objects to be created",
+            ));
+        }
+        let status = if target.def.status {
+            None
+        } else {
+            object.get("status").cloned()
+        };
+        self.insert(target, object, status, dry_run)
+    }
+
+    fn insert(
+        &mut self,
+        target: &Target,
+        mut object: Value,
+        status: Option<Value>,
+        dry_run: bool,
+    ) -> Result<Written, ApiError> {
+        self.name_it(&mut object);
+        validate::create(target, &object)?;
+        let name = text(meta(&object), "name").to_owned();
+        let key: Arc<str> = objects::key_of(target.namespace.as_deref(), &name).into();
+        if self.kind_of(target)?.table.get(&key).is_some() {
+            return Err(ApiError::already_exists(target.resource(), &name));
+        }
+        let uid = self.new_uid();
+        let created = self.wall();
+        let fields = meta_mut(&mut object);
+        for field in [
+            "deletionTimestamp",
+            "deletionGracePeriodSeconds",
+            "selfLink",
+            "generation",
+        ] {
+            fields.remove(field);
+        }
+        set(fields, "uid", uid);
+        set(fields, "creationTimestamp", created);
+        if let Some(namespace) = &target.namespace {
+            set(fields, "namespace", namespace.as_str());
+        }
+        if target.def.generation {
+            set(fields, "generation", 1);
+        }
+        set_status(
+            &mut object,
+            status.or_else(|| target.def.phase.map(|phase| json!({"phase": phase}))),
+        );
+        let stored = self.stored(target, &key, &mut object, dry_run);
+        if dry_run {
+            return Ok(Written::Would(stored));
+        }
+        self.commit(
+            &target.key,
+            LogEntry {
+                revision: stored.revision,
+                key,
+                before: None,
+                after: Some(stored.clone()),
+                gone: None,
+            },
+        );
+        self.after_write(target, &name);
+        Ok(Written::Created(stored))
+    }
+
+    pub(crate) fn do_update(
+        &mut self,
+        target: &Target,
+        name: &str,
+        mut object: Value,
+        part: Part,
+        dry_run: bool,
+    ) -> Result<Written, ApiError> {
+        validate::kind(target, &object)?;
+        check_namespace(target, &mut object)?;
+        let body_name = text(meta(&object), "name");
+        if body_name.is_empty() || name.is_empty() {
+            return Err(ApiError::bad_request("the name of the object must be provided"));
+        }
+        if body_name != name {
+            return Err(ApiError::bad_request(format!(
+                "the name of the object ({body_name}) does not match the name on the URL ({name})"
+            )));
+        }
+        let current = match self.find(target, name) {
+            Ok(current) => current.clone(),
+            Err(_) if target.def.create_on_update && part == Part::Main => {
+                meta_mut(&mut object).remove("resourceVersion");
+                return self.do_create(target, object, dry_run);
+            }
+            Err(error) => return Err(error),
+        };
+        if text(meta(&object), "resourceVersion").is_empty() && !target.def.unconditional_update {
+            let cause = Cause::invalid("metadata.resourceVersion", 0, "must be specified for an update");
+            let resource = target.resource();
+            return Err(ApiError::invalid(
+                &resource.group,
+                &resource.plural,
+                name,
+                vec![cause],
+            ));
+        }
+        self.update_from(target, &current, object, part, dry_run)
+    }
+
+    pub(crate) fn do_patch(
+        &mut self,
+        target: &Target,
+        name: &str,
+        patch: &Patch,
+        part: Part,
+        dry_run: bool,
+    ) -> Result<Written, ApiError> {
+        let current = self.find(target, name)?.clone();
+        let before = render::value(&target.def, &current);
+        let mut object = patch.apply(target, name, before)?;
+        validate::kind(target, &object)?;
+        check_namespace(target, &mut object)?;
+        if text(meta(&object), "name") != name {
+            let cause = Cause::invalid(
+                "metadata.name",
+                format!("{:?}", text(meta(&object), "name")),
+                "field is immutable",
+            );
+            let resource = target.resource();
+            return Err(ApiError::invalid(
+                &resource.group,
+                &resource.kind,
+                name,
+                vec![cause],
+            ));
+        }
+        self.update_from(target, &current, object, part, dry_run)
+    }
+
+    /// The part of an update that a PUT and a patch share.
+    fn update_from(
+        &mut self,
+        target: &Target,
+        current: &Arc<Stored>,
+        mut object: Value,
+        part: Part,
+        dry_run: bool,
+    ) -> Result<Written, ApiError> {
+        let name = current.name().to_owned();
+        let mut old = objects::parse(current);
+        let version = text(meta(&object), "resourceVersion");
+        if !version.is_empty() && version != current.revision.to_string() {
+            return Err(ApiError::conflict(target.resource(), &name, LOCKED));
+        }
+        let (uid, old_uid) = (text(meta(&object), "uid"), text(meta(&old), "uid"));
+        if !uid.is_empty() && uid != old_uid {
+            let why = format!(
+                "StorageError: invalid object, Code: 4, Key: /registry/{}/{}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: \
+                 UID in precondition: {uid}, UID in object meta: {old_uid}",
+                target.resource().plural,
+                current.key
+            );
+            return Err(ApiError::conflict(target.resource(), &name, &why));
+        }
+        let status = match part {
+            Part::Main if target.def.status => old.get("status").cloned(),
+            Part::Main => object.get("status").cloned(),
+            Part::Status => {
+                let status = object.get("status").cloned();
+                object = std::mem::take(&mut old);
+                status
+            }
+        };
+        self.replace(target, current, object, status, dry_run)
+    }
+
+    /// Writes an object over its current state, or removes it when its last finalizer is gone.
+    fn replace(
+        &mut self,
+        target: &Target,
+        current: &Arc<Stored>,
+        mut object: Value,
+        status: Option<Value>,
+        dry_run: bool,
+    ) -> Result<Written, ApiError> {
+        let old = objects::parse(current);
+        let fields = meta_mut(&mut object);
+        for field in [
+            "uid",
+            "creationTimestamp",
+            "deletionTimestamp",
+            "deletionGracePeriodSeconds",
+            "generation",
+        ] {
+            keep(fields, meta(&old), field);
+        }
+        if let Some(namespace) = &target.namespace {
+            set(fields, "namespace", namespace.as_str());
+        }
+        set_status(&mut object, status);
+        validate::update(target, &object, &old)?;
+        set(
+            meta_mut(&mut object),
+            "resourceVersion",
+            current.revision.to_string(),
+        );
+        if let Some(fields) = object.as_object_mut() {
+            fields.remove("kind");
+            fields.remove("apiVersion");
+        }
+        if object == old {
+            // Nothing changes: no event, no new version (apiserver `etcd3.GuaranteedUpdate`).
+            return Ok(Written::Is(current.clone()));
+        }
+        if target.def.generation && spec_changed(&object, &old) {
+            let generation = meta(&old).get("generation").and_then(Value::as_i64).unwrap_or(0);
+            set(meta_mut(&mut object), "generation", generation + 1);
+        }
+        if meta(&old).contains_key("deletionTimestamp")
+            && objects::texts(meta(&object), "finalizers").is_empty()
+        {
+            return Ok(self.remove(target, current, object, dry_run));
+        }
+        let stored = self.stored(target, &current.key, &mut object, dry_run);
+        if dry_run {
+            return Ok(Written::Would(stored));
+        }
+        self.commit(
+            &target.key,
+            LogEntry {
+                revision: stored.revision,
+                key: current.key.clone(),
+                before: Some(current.clone()),
+                after: Some(stored.clone()),
+                gone: None,
+            },
+        );
+        self.after_write(target, current.name());
+        Ok(Written::Is(stored))
+    }
+
+    /// Writes an object over its current state as it is.
+    pub(super) fn overwrite(
+        &mut self,
+        target: &Target,
+        current: &Arc<Stored>,
+        mut object: Value,
+    ) -> Arc<Stored> {
+        let stored = self.stored(target, &current.key, &mut object, false);
+        self.commit(
+            &target.key,
+            LogEntry {
+                revision: stored.revision,
+                key: current.key.clone(),
+                before: Some(current.clone()),
+                after: Some(stored.clone()),
+                gone: None,
+            },
+        );
+        stored
+    }
+
+    /// Removes an object whose last state is `last`.
+    pub(super) fn remove(
+        &mut self,
+        target: &Target,
+        current: &Arc<Stored>,
+        mut last: Value,
+        dry_run: bool,
+    ) -> Written {
+        if !dry_run {
+            self.before_remove(target, &last);
+        }
+        let gone = self.stored(target, &current.key, &mut last, dry_run);
+        if dry_run {
+            return Written::Would(gone);
+        }
+        self.commit(
+            &target.key,
+            LogEntry {
+                revision: gone.revision,
+                key: current.key.clone(),
+                before: Some(current.clone()),
+                after: None,
+                gone: Some(gone.clone()),
+            },
+        );
+        Written::Gone(gone)
+    }
+
+    fn stored(&mut self, target: &Target, key: &Arc<str>, object: &mut Value, dry_run: bool) -> Arc<Stored> {
+        let revision = if dry_run {
+            self.revision
+        } else {
+            self.next_revision()
+        };
+        let selectable = self
+            .kinds
+            .get(&target.key)
+            .map_or(&[][..], |kind| &kind.main().selectable);
+        objects::store(key, revision, object, selectable)
+    }
+
+    /// Generates the name where only a prefix is given (apiserver `names.SimpleNameGenerator`: five letters without vowels).
+    fn name_it(&mut self, object: &mut Value) {
+        const LETTERS: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
+        let fields = meta_mut(object);
+        let prefix = text(fields, "generateName");
+        if !text(fields, "name").is_empty() || prefix.is_empty() {
+            return;
+        }
+        let mut name = prefix.to_owned();
+        for _ in 0..5 {
+            name.push(char::from(LETTERS[self.rng.index(LETTERS.len())]));
+        }
+        set(fields, "name", name);
+    }
+
+    fn new_uid(&mut self) -> String {
+        let (high, low) = (self.rng.bits(), self.rng.bits());
+        format!(
+            "{:08x}-{:04x}-4{:03x}-{:04x}-{:012x}",
+            high >> 32,
+            (high >> 16) & 0xffff,
+            high & 0xfff,
+            0x8000 | ((low >> 48) & 0x3fff),
+            low & 0xffff_ffff_ffff
+        )
+    }
+}
+
+fn set_status(object: &mut Value, status: Option<Value>) {
+    match status {
+        Some(status) => object["status"] = status,
+        None => drop(object.as_object_mut().map(|fields| fields.remove("status"))),
+    }
+}
+
+/// Whether anything outside of metadata and status differs.
+fn spec_changed(new: &Value, old: &Value) -> bool {
+    let spec = |object: &Value| {
+        let mut fields = object.as_object().cloned().unwrap_or_default();
+        fields.remove("metadata");
+        fields.remove("status");
+        fields
+    };
+    spec(new) != spec(old)
+}
+
+/// The namespace of an object is that of the request (apiserver `rest.EnsureObjectNamespaceMatchesRequestNamespace`).
+fn check_namespace(target: &Target, object: &mut Value) -> Result<(), ApiError> {
+    let namespace = text(meta(object), "namespace");
+    match &target.namespace {
+        None => drop(meta_mut(object).remove("namespace")),
+        Some(wanted) if namespace.is_empty() || namespace == wanted => {}
+        Some(_) => {
+            return Err(ApiError::bad_request(
+                "the namespace of the provided object does not match the namespace sent on the request",
+            ));
+        }
+    }
+    Ok(())
+}

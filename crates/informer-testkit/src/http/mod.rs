@@ -1,0 +1,13 @@
+//! The HTTP face of the model, without input or output: requests in, heads and chunks out.
+
+mod accept;
+mod exchange;
+mod log;
+mod route;
+mod serve;
+
+pub(crate) use exchange::Exchanges;
+pub use exchange::{BodyPoll, ExchangeId, Failure, HeadPoll, Reply};
+pub use log::{LoggedRequest, RequestLog};
+pub use route::Verb;
+pub(crate) use route::parse_query;
