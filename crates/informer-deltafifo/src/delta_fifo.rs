@@ -283,8 +283,12 @@ impl<Q: Key, K: Send + Sync + 'static> DeltaFifo<Q, K> {
     fn not_in(&self, listed: &AHashSet<Q>) -> Vec<Delta<Q, K>> {
         let mut vanished = Vec::new();
         for key in self.queue.iter().filter(|key| !listed.contains(key)) {
-            let last = self.waiting[key].last_state().or_else(|| self.present(key));
-            vanished.push(concluded(key.clone(), last));
+            let deltas = &self.waiting[key];
+            // One more would merge with it and tell nothing new.
+            if !matches!(deltas.newest(), Some(Delta::Delete { .. })) {
+                let last = deltas.last_state().or_else(|| self.present(key));
+                vanished.push(concluded(key.clone(), last));
+            }
         }
         let mut rest: Vec<Entry<Q, K>> = Vec::new();
         let is_rest = |key: &Q| !listed.contains(key) && !self.waiting.contains_key(key);
