@@ -6,16 +6,15 @@ use std::{
     task::{Context, Poll},
 };
 
-use informer_core::{
-    BoxFuture, Clock, Closed, DeltaSink, Feed, KeyFunc, ListRequest, ListerWatcher, WatchRequest,
-};
+use informer_core::{BoxFuture, Clock, Closed, DeltaSink, KeyFunc, ListerWatcher};
 
 use crate::{
     Options,
     ingest::Ingest,
     machine::Machine,
+    open::{Event, Open, Request, listed, open_list, open_watch, watched},
     race::{Alarm, First, race, yield_now},
-    session::{Event, Hook, Open, Request, Session, StoppedOnDrop},
+    session::{Hook, Session, StoppedOnDrop},
 };
 
 /// After so many events without a wait, others get their turn.
@@ -127,35 +126,5 @@ fn is_closed<Q, K>(sink: &mut impl DeltaSink<Q, K>, cx: &mut Context<'_>) -> Pol
     match sink.poll_ready(cx) {
         Poll::Ready(Err(Closed)) => Poll::Ready(()),
         _ => sink.poll_closed(cx),
-    }
-}
-
-async fn open_list<L: ListerWatcher>(source: &L, request: ListRequest) -> Event<L> {
-    match source.list(request).await {
-        Ok(list) => Event::ListOpened(list),
-        Err(error) => Event::Failed(error),
-    }
-}
-
-async fn open_watch<L: ListerWatcher>(source: &L, request: WatchRequest) -> Event<L> {
-    match source.watch(request).await {
-        Ok(watch) => Event::WatchOpened(watch),
-        Err(error) => Event::Failed(error),
-    }
-}
-
-async fn listed<L: ListerWatcher>(list: &mut L::List) -> Event<L> {
-    match list.next().await {
-        Some(Ok(listed)) => Event::Listed(listed),
-        Some(Err(error)) => Event::Failed(error),
-        None => Event::Ended,
-    }
-}
-
-async fn watched<L: ListerWatcher>(watch: &mut L::Watch) -> Event<L> {
-    match watch.next().await {
-        Some(Ok(watched)) => Event::Watched(watched),
-        Some(Err(error)) => Event::Failed(error),
-        None => Event::Ended,
     }
 }

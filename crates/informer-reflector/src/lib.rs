@@ -54,6 +54,7 @@ mod error;
 mod ingest;
 mod list_watch;
 mod log;
+mod open;
 mod options;
 mod race;
 mod reflector;

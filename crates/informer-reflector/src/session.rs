@@ -3,8 +3,8 @@
 use std::{error::Error, fmt::Write, sync::Arc, time::Instant};
 
 use informer_core::{
-    Cause, Classify, Clock, DecodeError, Decoded, Delta, DeltaSink, KeyFunc, ListRequest, Listed,
-    ListerWatcher, ResourceVersion, WatchRequest, Watched,
+    Cause, Classify, Clock, DecodeError, Decoded, Delta, DeltaSink, KeyFunc, Listed, ListerWatcher,
+    ResourceVersion, Watched,
 };
 
 use crate::{
@@ -13,6 +13,7 @@ use crate::{
     ingest::{Held, Ingest, Ingested, Unusable, guarded},
     log,
     machine::{Action, Failed, Input, Machine, What},
+    open::{Event, Open, Request},
     status::StatusBoard,
 };
 
@@ -34,45 +35,6 @@ pub(crate) struct Session<L: ListerWatcher, F: KeyFunc<L::Object>, S, C: Clock> 
     hooks: Vec<Hook>,
     name: Arc<str>,
     board: StoppedOnDrop<C>,
-}
-
-/// What is open at the source.
-pub(crate) enum Open<L: ListerWatcher> {
-    Nothing,
-    /// To be asked for.
-    Wanted(Request),
-    /// Asked for.
-    Opening,
-    List(L::List),
-    Watch(L::Watch),
-}
-
-pub(crate) enum Request {
-    List(ListRequest),
-    Watch(WatchRequest),
-}
-
-impl<L: ListerWatcher> Open<L> {
-    /// What is to be asked for, once.
-    pub(crate) fn take_request(&mut self) -> Option<Request> {
-        match std::mem::replace(self, Self::Opening) {
-            Self::Wanted(request) => Some(request),
-            other => {
-                *self = other;
-                None
-            }
-        }
-    }
-}
-
-/// What came of it.
-pub(crate) enum Event<L: ListerWatcher> {
-    ListOpened(L::List),
-    WatchOpened(L::Watch),
-    Listed(Listed<L::Object>),
-    Watched(Watched<L::Object>),
-    Ended,
-    Failed(L::Error),
 }
 
 /// The status, which says so when the reflector is gone, whether it ran or not.
