@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use informer_core::{BoxFuture, KeyFunc, NamespaceName, ObjectKey};
+use informer_core::{BoxFuture, KeyFunc, NamespaceName, ObjectKey, Watched};
 use informer_reflector::{Options, Reflector, ReflectorError, Start, StatusReader, Transform};
 
 mod clock;
