@@ -1,0 +1,74 @@
+//! What a reconciler is told, and what it answers.
+
+use std::time::{Duration, Instant};
+
+use crate::ReconcileError;
+
+/// Which attempt at a request this is.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Attempt {
+    /// 1 for the first, one more after each failure in a row.
+    pub number: u32,
+    /// How the previous attempt failed.
+    pub last_error: Option<ReconcileError>,
+    /// When it is given up, where the controller has a timeout.
+    pub deadline: Option<Instant>,
+    /// Names this call among all of the controller's; it is in the log lines of the call.
+    pub id: u64,
+    /// The priority that the request was taken at.
+    pub priority: i32,
+}
+
+impl Attempt {
+    /// The attempt of this number: for calling a reconciler by hand, in tests.
+    #[must_use]
+    pub fn new(number: u32) -> Self {
+        Self {
+            number,
+            last_error: None,
+            deadline: None,
+            id: 0,
+            priority: 0,
+        }
+    }
+}
+
+/// What happens to a request that was reconciled without an error. In each case its failures are forgotten.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Action {
+    /// Nothing, until something changes.
+    #[default]
+    Done,
+    /// It comes again, even if nothing changes.
+    RequeueAfter {
+        /// After this time; zero is at once.
+        after: Duration,
+        /// At this priority instead of the one it was taken at.
+        priority: Option<i32>,
+    },
+}
+
+impl Action {
+    /// Comes again after this time.
+    #[must_use]
+    pub const fn requeue_after(after: Duration) -> Self {
+        Self::RequeueAfter {
+            after,
+            priority: None,
+        }
+    }
+
+    /// The same, at another priority. Changes nothing about [`Action::Done`].
+    #[must_use]
+    pub const fn at_priority(self, priority: i32) -> Self {
+        match self {
+            Self::Done => Self::Done,
+            Self::RequeueAfter { after, .. } => Self::RequeueAfter {
+                after,
+                priority: Some(priority),
+            },
+        }
+    }
+}

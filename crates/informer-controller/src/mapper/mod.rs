@@ -1,0 +1,35 @@
+//! From changes to requests.
+
+mod function;
+mod owner;
+
+use informer_core::{Change, Key};
+
+pub use function::{MapFn, map_fn};
+pub use owner::ForOwner;
+
+use crate::Request;
+
+/// Says which requests a change is about (controller-runtime's event handlers).
+///
+/// It should be quick: it runs in the informer's handler.
+pub trait Mapper<Q, K, R>: Send {
+    /// Emits the requests. Emitting one twice is no harm.
+    fn map(&mut self, change: &Change<Q, K>, emit: &mut dyn FnMut(R));
+}
+
+impl<Q, K, R, M: Mapper<Q, K, R> + ?Sized> Mapper<Q, K, R> for Box<M> {
+    fn map(&mut self, change: &Change<Q, K>, emit: &mut dyn FnMut(R)) {
+        (**self).map(change, emit);
+    }
+}
+
+/// The request is the key of the object (controller-runtime `EnqueueRequestForObject`).
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ForObject;
+
+impl<Q: Key + Request, K> Mapper<Q, K, Q> for ForObject {
+    fn map(&mut self, change: &Change<Q, K>, emit: &mut dyn FnMut(Q)) {
+        emit(change.key().clone());
+    }
+}

@@ -1,0 +1,227 @@
+//! What the handles and the driver of a controller share.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use ahash::AHashMap;
+use informer_core::{BoxClock, Clock};
+use informer_workqueue::{Lease, Outcome, Shutdown, WorkQueue};
+use tokio::sync::watch;
+
+use crate::{
+    Action, Attempt, BoxReconciler, Counts, Phase, ReconcileError, Request, RunError, Source, Status,
+    error::RunErrorKind,
+};
+
+pub(crate) struct Shared<R> {
+    pub(crate) name: Arc<str>,
+    pub(crate) queue: Arc<dyn WorkQueue<R>>,
+    pub(crate) reconciler: BoxReconciler<R>,
+    pub(crate) clock: BoxClock,
+    pub(crate) options: Options,
+    pub(crate) life: watch::Sender<Life>,
+    work: Mutex<Work<R>>,
+}
+
+/// Numbers that the builder takes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Options {
+    pub(crate) concurrency: usize,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) sync_timeout: Option<Duration>,
+    pub(crate) grace: Duration,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Life {
+    pub(crate) phase: Phase,
+    pub(crate) stopped: bool,
+}
+
+struct Work<R> {
+    sources: Vec<Box<dyn Source<R>>>,
+    waiting_for: Vec<Arc<str>>,
+    /// What runs, by the id of the attempt.
+    running: BTreeMap<u64, R>,
+    /// Requests whose last attempt failed. Looked up only, never iterated.
+    failures: AHashMap<R, Failure>,
+    counts: Counts,
+    n_attempts: u64,
+}
+
+struct Failure {
+    in_a_row: u32,
+    last: ReconcileError,
+}
+
+impl<R: Request> Shared<R> {
+    pub(crate) fn new(
+        name: Arc<str>,
+        queue: Arc<dyn WorkQueue<R>>,
+        reconciler: BoxReconciler<R>,
+        clock: BoxClock,
+        options: Options,
+        sources: Vec<Box<dyn Source<R>>>,
+    ) -> Self {
+        let work = Work {
+            sources,
+            waiting_for: Vec::new(),
+            running: BTreeMap::new(),
+            failures: AHashMap::new(),
+            counts: Counts::default(),
+            n_attempts: 0,
+        };
+        Self {
+            name,
+            queue,
+            reconciler,
+            clock,
+            options,
+            life: watch::Sender::new(Life::default()),
+            work: Mutex::new(work),
+        }
+    }
+
+    /// The sources, to the first who asks.
+    pub(crate) fn begin(&self) -> Result<Vec<Box<dyn Source<R>>>, RunError> {
+        let first = self.life.send_if_modified(|life| {
+            let first = life.phase == Phase::Idle;
+            if first {
+                life.phase = Phase::Syncing;
+            }
+            first
+        });
+        if first {
+            Ok(std::mem::take(&mut self.work().sources))
+        } else {
+            Err(self.error(RunErrorKind::SecondRun))
+        }
+    }
+
+    pub(crate) fn error(&self, kind: RunErrorKind) -> RunError {
+        RunError {
+            name: self.name.clone(),
+            kind,
+        }
+    }
+
+    pub(crate) fn enter(&self, phase: Phase) {
+        self.life.send_modify(|life| life.phase = phase);
+    }
+
+    pub(crate) fn stop(&self) {
+        self.life.send_modify(|life| life.stopped = true);
+    }
+
+    pub(crate) fn wait_for(&self, sources: Vec<Arc<str>>) {
+        self.work().waiting_for = sources;
+    }
+
+    /// A worker has a request: what its reconciler is told of it.
+    pub(crate) fn begin_attempt(&self, lease: &Lease<R>) -> Attempt {
+        let mut work = self.work();
+        work.n_attempts += 1;
+        let id = work.n_attempts;
+        work.running.insert(id, lease.item().clone());
+        let failure = work.failures.get(lease.item());
+        let timeout = self.options.timeout;
+        Attempt {
+            number: failure.map_or(0, |it| it.in_a_row).saturating_add(1),
+            last_error: failure.map(|it| it.last.clone()),
+            deadline: timeout.and_then(|timeout| self.clock.now().checked_add(timeout)),
+            id,
+            priority: lease.priority(),
+        }
+    }
+
+    /// An attempt ended: counts, remembers, and says to the queue what comes next.
+    pub(crate) fn end_attempt(&self, lease: Lease<R>, result: &Result<Action, ReconcileError>) {
+        let mut work = self.work();
+        let (outcome, priority) = match result {
+            Ok(action) => {
+                work.failures.remove(lease.item());
+                work.succeed(*action)
+            }
+            Err(error) => {
+                work.fail(lease.item(), error);
+                let outcome = if error.is_terminal() {
+                    Outcome::Done
+                } else {
+                    Outcome::Retry
+                };
+                (outcome, None)
+            }
+        };
+        drop(work);
+        let priority = priority.unwrap_or_else(|| lease.priority());
+        self.queue.done(lease.again_at(priority), outcome);
+    }
+
+    /// An attempt runs no more, however it ended.
+    pub(crate) fn forget_attempt(&self, id: u64) {
+        self.work().running.remove(&id);
+    }
+
+    /// What runs, in the order in which it began.
+    pub(crate) fn running(&self) -> Vec<R> {
+        self.work().running.values().cloned().collect()
+    }
+
+    /// Ends everything at once: for a driver that was dropped.
+    pub(crate) fn end(&self) {
+        self.queue.shut_down(Shutdown::Now);
+        self.life.send_modify(|life| {
+            life.stopped = true;
+            life.phase = Phase::Ended;
+        });
+    }
+
+    pub(crate) fn status(&self) -> Status {
+        let queued = self.queue.len();
+        let work = self.work();
+        Status {
+            name: self.name.clone(),
+            phase: self.life.borrow().phase,
+            waiting_for: work.waiting_for.clone(),
+            queued,
+            running: work.running.len(),
+            counts: work.counts,
+        }
+    }
+
+    /// No code of the user's runs under this lock but `Hash` and `Eq` of requests.
+    fn work(&self) -> MutexGuard<'_, Work<R>> {
+        self.work.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<R: Request> Work<R> {
+    fn succeed(&mut self, action: Action) -> (Outcome, Option<i32>) {
+        match action {
+            Action::Done => {
+                self.counts.succeeded += 1;
+                (Outcome::Forget, None)
+            }
+            Action::RequeueAfter { after, priority } => {
+                self.counts.requeued += 1;
+                (Outcome::RetryAfter(after), priority)
+            }
+        }
+    }
+
+    fn fail(&mut self, request: &R, error: &ReconcileError) {
+        self.counts.failed += 1;
+        self.counts.terminal += u64::from(error.is_terminal());
+        self.counts.panicked += u64::from(error.is_panic());
+        self.counts.timed_out += u64::from(error.is_timeout());
+        let in_a_row = self.failures.get(request).map_or(0, |it| it.in_a_row);
+        let failure = Failure {
+            in_a_row: in_a_row.saturating_add(1),
+            last: error.clone(),
+        };
+        self.failures.insert(request.clone(), failure);
+    }
+}
