@@ -1,13 +1,13 @@
 //! The driver: what it asks for, what it hands over, when it reads.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
-use informer_core::FailureClass;
-use informer_reflector::{FirstVersion, Phase};
+use informer_core::{Cause, Clock, FailureClass, Identity, SourceError, Watched};
+use informer_reflector::{FirstVersion, ListWatch, Phase, Start, feed};
 
 use crate::rig::{
-    Answer, Rig, Step, added, bookmark, deleted, end, error, expired, initial_end, item, modified, page,
-    whole,
+    Answer, Object, Rig, Step, added, bookmark, deleted, end, error, expired, initial_end, item, modified,
+    object, page, whole,
 };
 
 #[test]
@@ -159,6 +159,60 @@ fn a_slow_answer_is_waited_for_with_one_request() {
     rig.pass(2.0);
     rig.assert_requests(&["stream -", "list -/500/"]);
     assert_eq!(rig.status().get().phase, Phase::Listing);
+}
+
+/// Nor may it forget that it has asked.
+#[test]
+fn a_slow_answer_is_taken_when_it_comes() {
+    let mut rig = Rig::new();
+    let clock = rig.clock.clone();
+    let source = ListWatch::new(
+        |_| async { Err::<feed::IterFeed<std::vec::IntoIter<_>>, _>(error(FailureClass::Forbidden)) },
+        move |_| {
+            let clock = clock.clone();
+            async move {
+                clock.sleep_until(clock.now() + Duration::from_secs(25)).await;
+                let end = Watched::Bookmark {
+                    at: "5".into(),
+                    end_of_initial: true,
+                };
+                Ok::<_, SourceError>(feed::from_iter([
+                    Watched::Upsert(Cause::Added, Ok(object("a@1"))),
+                    end,
+                ]))
+            }
+        },
+    );
+    rig.options.start = Start::StreamingList;
+    rig.start_from(source);
+    rig.pass(24.0);
+    rig.assert_taken(&[]);
+    rig.pass(1.1);
+    rig.assert_taken(&["Replace@5 [a@1]"]);
+}
+
+/// Events that never cease must not hold up what is due.
+#[test]
+fn a_due_timeout_comes_between_events() {
+    let mut rig = Rig::new();
+    rig.options.resync_period = Some(Duration::from_secs(30));
+    let clock = rig.clock.clone();
+    rig.transform = Some(Arc::new(move |_: &Identity, _: &mut Object| {
+        clock.advance(Duration::from_secs(1));
+        Ok(())
+    }));
+    rig.source
+        .list(whole("", "1"))
+        .watch(Answer::Open((0..100).map(|n| added(&format!("x@{n}"))).collect()));
+    rig.start();
+    let resyncs: Vec<usize> = rig
+        .sink
+        .taken()
+        .iter()
+        .enumerate()
+        .filter_map(|(place, delta)| (delta == "Resync").then_some(place))
+        .collect();
+    assert_eq!(resyncs, [32, 63, 94]);
 }
 
 /// One event must not cost a timer.

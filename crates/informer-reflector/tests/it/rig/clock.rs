@@ -31,7 +31,7 @@ impl ManualClock {
         })))
     }
 
-    pub(super) fn advance(&self, by: Duration) {
+    pub(crate) fn advance(&self, by: Duration) {
         let mut time = lock(&self.0);
         time.now += by;
         let now = time.now;

@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use informer_core::{BoxFuture, KeyFunc, NamespaceName, ObjectKey, Watched};
+use informer_core::{BoxFuture, KeyFunc, ListerWatcher, NamespaceName, ObjectKey, Watched};
 use informer_reflector::{Options, Reflector, ReflectorError, Start, StatusReader, Transform};
 
 mod clock;
@@ -83,15 +83,23 @@ impl Rig {
     }
 
     pub(crate) fn start_with(&mut self, key: impl KeyFunc<Object, Key = ObjectKey> + 'static) {
+        self.run(self.source.clone(), key);
+    }
+
+    /// Reflects another source than the scripted one.
+    pub(crate) fn start_from(&mut self, source: impl ListerWatcher<Object = Object> + 'static) {
+        self.run(source, NamespaceName);
+    }
+
+    fn run<L, F>(&mut self, source: L, key: F)
+    where
+        L: ListerWatcher<Object = Object> + 'static,
+        F: KeyFunc<Object, Key = ObjectKey> + 'static,
+    {
         let errors = self.errors.clone();
-        let mut reflector = Reflector::new(
-            self.source.clone(),
-            key,
-            self.sink.clone(),
-            self.clock.clone(),
-            self.options.clone(),
-        )
-        .on_error(move |error| lock(&errors).push(error.clone()));
+        let (sink, clock) = (self.sink.clone(), self.clock.clone());
+        let mut reflector = Reflector::new(source, key, sink, clock, self.options.clone())
+            .on_error(move |error| lock(&errors).push(error.clone()));
         if let Some(transform) = self.transform.take() {
             reflector = reflector.transform(transform);
         }
