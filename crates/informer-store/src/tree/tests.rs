@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use proptest::{collection::vec, prelude::*};
 
-use super::{Inner, Item, Node, ROOM, Tree};
+use super::btree::{Inner, Item, Node, ROOM, Tree};
 
 /// A key and a mark that tells two items of one key apart.
 #[derive(Debug, Clone, PartialEq, Eq)]
