@@ -1,0 +1,118 @@
+//! Events as lines, for pipes.
+
+use informer_core::{Change, ObjectKey, Resource};
+use jiff::Timestamp;
+
+use crate::{args::Output, row::Row};
+
+/// How an event becomes a line.
+#[derive(Debug, Clone)]
+pub(crate) struct Lines {
+    output: Output,
+    resource: Resource,
+}
+
+impl Lines {
+    pub(crate) fn new(output: Output, resource: Resource) -> Self {
+        Self { output, resource }
+    }
+
+    /// The line of a change; none for the cached state told again.
+    pub(crate) fn line(&self, change: &Change<ObjectKey, Row>, now: Timestamp) -> Option<String> {
+        let event = match change {
+            Change::Added { .. } => "ADDED",
+            Change::Updated { .. } => "MODIFIED",
+            Change::Removed { .. } => "DELETED",
+            Change::Resynced { .. } => return None,
+        };
+        let row = &change.entry().object;
+        Some(match self.output {
+            Output::Name => format!("{}/{}", self.name(), change.key().name()),
+            Output::Json => {
+                format!(
+                    r#"{{"type":"{event}","object":{}}}"#,
+                    row.json.as_deref().unwrap_or("null")
+                )
+            }
+            Output::Table => {
+                let mut cells = vec![format!("{event:<8}"), change.key().to_string()];
+                cells.extend(row.cells.iter().cloned());
+                cells.push(row.age(now));
+                cells.join("   ")
+            }
+        })
+    }
+
+    /// The kind as kubectl prints it before a name: `pod`, `deployment.apps`.
+    fn name(&self) -> String {
+        let kind = self.resource.kind.to_lowercase();
+        if self.resource.group.is_empty() {
+            kind
+        } else {
+            format!("{kind}.{}", self.resource.group)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use bytes::Bytes;
+    use informer_core::{Entry, Stamp};
+    use informer_transport::Codec;
+
+    use super::*;
+    use crate::row::RowCodec;
+
+    fn entry(resource: &Resource) -> Entry<ObjectKey, Row> {
+        let item = br#"{"metadata":{"name":"a","namespace":"n","creationTimestamp":"1970-01-01T00:00:00Z"},"spec":{"replicas":2}}"#;
+        let decoded = RowCodec::new(resource, true)
+            .decode(Bytes::from_static(item))
+            .unwrap();
+        Entry::new(
+            ObjectKey::namespaced("n", "a"),
+            Stamp::default(),
+            Arc::new(decoded.object),
+        )
+    }
+
+    #[test]
+    fn every_form_is_one_line() {
+        let resource = Resource::namespaced("apps", "v1", "deployments", "Deployment");
+        let now = Timestamp::from_second(90).unwrap();
+        let line =
+            |output, change: &Change<ObjectKey, Row>| Lines::new(output, resource.clone()).line(change, now);
+
+        let added = Change::Added {
+            new: entry(&resource),
+            initial: true,
+        };
+        assert_eq!(
+            line(Output::Table, &added).unwrap(),
+            "ADDED      n/a   0/2   0   0   90s"
+        );
+        assert_eq!(line(Output::Name, &added).unwrap(), "deployment.apps/a");
+
+        let removed = Change::Removed {
+            last: entry(&resource),
+            observed: true,
+        };
+        let json = line(Output::Json, &removed).unwrap();
+        assert!(
+            json.starts_with(r#"{"type":"DELETED","object":{"apiVersion":"apps/v1","kind":"Deployment","#),
+            "{json}"
+        );
+        assert!(!json.contains('\n'));
+
+        assert_eq!(
+            line(
+                Output::Table,
+                &Change::Resynced {
+                    current: entry(&resource)
+                }
+            ),
+            None
+        );
+    }
+}

@@ -1,0 +1,182 @@
+//! `informer watch`: an informer, and somebody who looks.
+
+use std::io::IsTerminal as _;
+
+use informer_core::{FailureClass, ObjectKey, Resource, Scope};
+use informer_sharedinformer::{BacklogPolicy, HandlerOptions, Running, SharedInformer, Trouble};
+use informer_transport::Selectors;
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+
+use crate::{
+    args::{Output, Watch},
+    connect::Target,
+    failure::Failure,
+    lines::Lines,
+    live::{self, Live},
+    pipe,
+    row::{Row, RowCodec},
+    summary::{Summary, peak_kib},
+};
+
+/// An informer of rows.
+pub(crate) type Informer = SharedInformer<ObjectKey, Row>;
+
+/// What the informer says of its troubles.
+pub(crate) struct Troubles {
+    informer: Informer,
+    receiver: UnboundedReceiver<Trouble>,
+    place: String,
+}
+
+impl Troubles {
+    /// The next trouble that is to be shown; the informer goes on by itself.
+    ///
+    /// A trouble before the first list is there that trying again will not cure is a failure: nothing was shown yet, and nothing will be.
+    ///
+    /// # Cancel safety
+    /// Dropping the future loses no trouble.
+    pub(crate) async fn next(&mut self) -> Result<String, Failure> {
+        let Some(trouble) = self.receiver.recv().await else {
+            // The informer was dropped, which ends the program by another way.
+            return std::future::pending().await;
+        };
+        let sentence = format!("{}: {trouble}", self.place);
+        let class = if let Trouble::Source { class, .. } = &trouble {
+            *class
+        } else {
+            None
+        };
+        if !self.informer.has_synced() && class.is_some_and(is_hopeless) {
+            return Err(Failure::new(sentence));
+        }
+        Ok(sentence)
+    }
+}
+
+fn is_hopeless(class: FailureClass) -> bool {
+    matches!(
+        class,
+        FailureClass::Unauthorized
+            | FailureClass::Forbidden
+            | FailureClass::NotFound
+            | FailureClass::Unsupported
+            | FailureClass::Refused
+            | FailureClass::Fatal
+    )
+}
+
+/// Watches until the time is over, the user ends it, or it cannot go on.
+pub(crate) async fn run(args: Watch) -> Result<Summary, Failure> {
+    let target = Target::find(&args).await?;
+    let resource = resource(&target, &args.resource).await?;
+    let namespace = namespace(&target, &args, &resource);
+    let (informer, troubles) = informer(&target, &args, &resource, namespace.as_deref())?;
+    let mut troubles = Troubles {
+        informer: informer.clone(),
+        receiver: troubles,
+        place: target.place.clone(),
+    };
+
+    let is_live = args.output == Output::Table && std::io::stdout().is_terminal();
+    let running = if is_live {
+        let mut live = Live::new(&informer, &resource, namespace.as_deref())?;
+        let running = spawn(&informer)?;
+        live::show(&mut live, &mut troubles, args.period)
+            .await
+            .map(|()| running)
+    } else {
+        let options = HandlerOptions::named("output").backlog(BacklogPolicy::Block { limit: pipe::LIMIT });
+        let changes = informer
+            .subscribe(options)
+            .map_err(|error| Failure::new(error.to_string()))?;
+        let running = spawn(&informer)?;
+        pipe::print(
+            changes,
+            &Lines::new(args.output, resource),
+            &mut troubles,
+            args.period,
+        )
+        .await
+        .map(|()| running)
+    }?;
+    let summary = summary(&informer);
+    running.stop().await;
+    target.close().await;
+    Ok(summary)
+}
+
+fn spawn(informer: &Informer) -> Result<Running<ObjectKey, Row>, Failure> {
+    informer.spawn().map_err(|error| Failure::new(error.to_string()))
+}
+
+async fn resource(target: &Target, name: &str) -> Result<Resource, Failure> {
+    let found = target
+        .client
+        .resolve(name)
+        .await
+        .map_err(|error| Failure::at(&target.place, &error))?;
+    if found.has_verb("watch") && found.has_verb("list") {
+        Ok(found.resource)
+    } else {
+        Err(Failure::new(format!(
+            "{}: {} cannot be watched",
+            target.place, found.resource
+        )))
+    }
+}
+
+/// The namespace that is watched; `None` is all of them.
+fn namespace(target: &Target, args: &Watch, resource: &Resource) -> Option<String> {
+    if args.all_namespaces || resource.scope == Scope::Cluster {
+        return None;
+    }
+    Some(args.namespace.clone().unwrap_or_else(|| target.namespace.clone()))
+}
+
+fn informer(
+    target: &Target,
+    args: &Watch,
+    resource: &Resource,
+    namespace: Option<&str>,
+) -> Result<(Informer, UnboundedReceiver<Trouble>), Failure> {
+    let codec = RowCodec::new(resource, args.output == Output::Json);
+    let mut api = target.client.with_codec::<Row, _>(resource.clone(), codec);
+    if let Some(namespace) = namespace {
+        api = api.in_namespace(namespace);
+    }
+    let mut selectors = Selectors::all();
+    if let Some(labels) = &args.selector {
+        selectors = selectors.labels(labels);
+    }
+    if let Some(fields) = &args.field_selector {
+        selectors = selectors.fields(fields);
+    }
+    let (tell, troubles) = unbounded_channel();
+    let informer = SharedInformer::builder(api.source(selectors))
+        .name(resource.to_string())
+        .on_error(move |trouble| {
+            // Nobody listens once the program ends.
+            let _ = tell.send(trouble.clone());
+        })
+        .build()
+        .map_err(|error| Failure::new(error.to_string()))?;
+    Ok((informer, troubles))
+}
+
+fn summary(informer: &Informer) -> Summary {
+    let status = informer.status();
+    let reflector = status.source.reflector.as_ref();
+    Summary {
+        n_objects: status.objects,
+        n_events: status
+            .handlers
+            .iter()
+            .map(|handler| handler.delivered)
+            .max()
+            .unwrap_or_default(),
+        n_lists: reflector.map_or(0, |it| it.lists),
+        n_watches: reflector.map_or(0, |it| it.watches),
+        n_relists: reflector.map_or(0, |it| it.relists),
+        peak_kib: peak_kib(),
+    }
+}
