@@ -35,6 +35,9 @@
 //! assert!(again < Duration::from_millis(1600));
 //! ```
 //!
+//! # Features
+//! None.
+//!
 //! # Swap it
 //! The type is concrete on purpose: other curves are other [`Options`].
 

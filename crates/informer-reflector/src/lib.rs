@@ -41,6 +41,9 @@
 //! # Cancel safety
 //! Dropping the future of [`Reflector::run`] stops everything at once, whatever it was waiting for; nothing runs on.
 //!
+//! # Features
+//! None.
+//!
 //! # Swap it
 //! The source is any [`ListerWatcher`](informer_core::ListerWatcher), the sink any [`DeltaSink`](informer_core::DeltaSink), key, transform
 //! and clock are yours. Anything that pushes the same deltas may stand in its place.

@@ -10,6 +10,7 @@
 
 use std::{
     collections::VecDeque,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -78,7 +79,8 @@ enum Next {
 }
 
 impl Machine {
-    /// A machine that begins at `now`: its first request is the first action.
+    /// A machine that begins at `now`: its first request is the first action. All its chance comes from `seed`; the seed in the options is
+    /// for drivers.
     #[must_use]
     pub fn new(options: Options, seed: u64, now: Instant) -> Self {
         let mut machine = Self {
@@ -132,7 +134,7 @@ impl Machine {
     }
 
     /// The object or event of the last input could not be used; `message` says why.
-    pub fn handle_unusable(&mut self, message: impl Into<std::sync::Arc<str>>) {
+    pub fn handle_unusable(&mut self, message: impl Into<Arc<str>>) {
         self.status.skipped += 1;
         self.status.last_skipped = Some(message.into());
         self.revision += 1;
