@@ -6,7 +6,8 @@
 //!
 //! # What it is not
 //! It is no general HTTP client: it follows no redirect, keeps no cookie and knows one server. It knows nothing of lists, watches and
-//! objects, and retries nothing that a server may have seen twice.
+//! objects, and repeats nothing that could change something twice. It connects directly: proxies, also those of `HTTPS_PROXY`, are not
+//! supported yet.
 //!
 //! # The contract
 //! 1. A response is returned when its head has arrived, its body streams as it comes, and one that breaks off is an error. Dropping a body

@@ -119,6 +119,8 @@ impl Body for ResponseBody {
                 this.arrived();
             }
             match (frame.into_data(), &mut this.gunzip) {
+                // HTTP/2 ends a stream with one of these.
+                (Ok(data), _) if data.is_empty() => {}
                 (Ok(data), Some(gunzip)) => gunzip.feed(data),
                 (Ok(data), None) => return Poll::Ready(Some(Ok(Frame::data(data)))),
                 (Err(trailers), _) => return Poll::Ready(Some(Ok(trailers))),

@@ -5,7 +5,10 @@ mod open;
 mod signals;
 mod tap;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::{
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    time::Duration,
+};
 
 use bytes::Bytes;
 use http::{Request, Response, Version};
@@ -32,6 +35,9 @@ pub(crate) fn now() -> std::time::Instant {
     tokio::time::Instant::now().into_std()
 }
 
+/// Opening a new connection is hardly slower than waiting longer for an old one.
+const READY_WITHIN: Duration = Duration::from_millis(100);
+
 /// An HTTP/1.1 connection. Dropping it closes it, whatever it is doing.
 #[derive(Debug)]
 pub(crate) struct Http1Link {
@@ -49,9 +55,13 @@ impl Http1Link {
         }
     }
 
-    /// Waits until the end of the last response has arrived where the next request begins; `false` when there will be none.
+    /// Waits for the moment between the end of the last response and the readiness for another request; `false` when that does not come,
+    /// because the connection is closed or still busy with a request that was answered before it was read.
     pub(crate) async fn is_ready(&mut self) -> bool {
-        self.sender.ready().await.is_ok()
+        matches!(
+            tokio::time::timeout(READY_WITHIN, self.sender.ready()).await,
+            Ok(Ok(()))
+        )
     }
 }
 
