@@ -1,10 +1,15 @@
 //! An etcd of one's own.
 
-use std::{fs, io, net::SocketAddr, path::Path, time::Duration};
+use std::{
+    io,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use serde_json::{Value, json};
 
-use crate::{assets, http::Http, process::Leashed, wait};
+use crate::{assets, http::Http, ports, process::Leashed, wait};
 
 /// How long a server may take to come up on a busy machine.
 pub(crate) const START: Duration = Duration::from_secs(120);
@@ -14,31 +19,39 @@ pub(crate) const START: Duration = Duration::from_secs(120);
 pub struct Etcd {
     process: Leashed,
     address: SocketAddr,
+    folder: PathBuf,
 }
 
 impl Etcd {
-    /// Starts one in `folder`, on ports that the system picks. The folder is removed after its end, however that comes.
+    /// Starts one in a folder of its own, on ports of its own.
     ///
     /// # Errors
     /// When it does not come up.
-    pub fn start(folder: &Path) -> io::Result<Self> {
+    pub fn start() -> io::Result<Self> {
+        ports::start(Self::start_at)
+    }
+
+    fn start_at(address: SocketAddr) -> io::Result<Self> {
+        // Its leash removes it.
+        let folder = tempfile::Builder::new()
+            .prefix("control-plane-")
+            .tempdir()?
+            .keep();
         let data = folder.join("etcd");
-        fs::create_dir_all(&data)?;
         let arguments = [
             format!("--data-dir={}", data.display()),
-            "--listen-client-urls=http://127.0.0.1:0".to_owned(),
-            "--advertise-client-urls=http://127.0.0.1:0".to_owned(),
+            // The system could pick this port, too, but then the JSON gateway would not find its way to itself.
+            format!("--listen-client-urls=http://{address}"),
+            format!("--advertise-client-urls=http://{address}"),
             "--listen-peer-urls=http://127.0.0.1:0".to_owned(),
             "--unsafe-no-fsync=true".to_owned(),
         ];
         let program = assets::folder()?.join("etcd");
-        let process = Leashed::start(&program, &arguments, &folder.join("etcd.log"), Some(folder))?;
-        let address = wait::block("etcd tells its address", START, || {
-            let ended = process.has_ended();
-            match address_of(&process.output()?) {
-                None if ended => Err(io::Error::other(format!("etcd ended:\n{}", process.last_words()))),
-                address => Ok(address),
-            }
+        let process = Leashed::start(&program, &arguments, &folder.join("etcd.log"), Some(&folder))?;
+        // Its own word that it has the port: another etcd may answer there.
+        wait::block("etcd serves", START, || match process.has_ended() {
+            true => Err(ports::end_of("etcd", &process)),
+            false => Ok(process.output()?.contains("serving client traffic").then_some(())),
         })?;
         let http = Http::plain(address);
         wait::block("etcd is healthy", START, || {
@@ -47,13 +60,23 @@ impl Etcd {
                 .is_ok_and(|answer| answer.status == 200)
                 .then_some(()))
         })?;
-        Ok(Self { process, address })
+        Ok(Self {
+            process,
+            address,
+            folder,
+        })
     }
 
     /// Where its clients connect to.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// Where its files are, and others that belong to it. It is removed after etcd's end, however that comes.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.folder
     }
 
     /// Its process.
@@ -91,13 +114,4 @@ impl Etcd {
     fn call(&self, path: &str, body: &Value) -> io::Result<Value> {
         Http::plain(self.address).send("POST", path, Some(body))?.json()
     }
-}
-
-/// The address that etcd logs once it listens.
-fn address_of(log: &str) -> Option<SocketAddr> {
-    let line = log.lines().find(|line| line.contains("serving client traffic"))?;
-    serde_json::from_str::<Value>(line).ok()?["address"]
-        .as_str()?
-        .parse()
-        .ok()
 }

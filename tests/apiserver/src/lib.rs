@@ -11,6 +11,7 @@ pub mod etcd;
 pub mod http;
 pub mod kubeconfig;
 pub mod plane;
+mod ports;
 pub mod process;
 pub mod relay;
 pub mod wait;

@@ -1,10 +1,8 @@
 //! One etcd and one kube-apiserver.
 
 use std::{
-    fs,
-    hash::{BuildHasher, RandomState},
-    io,
-    net::{Ipv4Addr, SocketAddr, TcpListener},
+    fs, io,
+    net::SocketAddr,
     path::PathBuf,
     sync::{Mutex, MutexGuard, PoisonError},
 };
@@ -17,15 +15,10 @@ use crate::{
     etcd::{Etcd, START},
     http::Http,
     kubeconfig::{self, ADMIN_TOKEN, Login},
+    ports,
     process::Leashed,
     wait,
 };
-
-/// How often another port is tried when somebody else took one in the meantime.
-const ATTEMPTS: u32 = 10;
-/// Below the ports that Linux gives to outgoing connections, so that a server that is down for a moment finds its port free again.
-const FIRST_PORT: u16 = 16_000;
-const N_PORTS: u16 = 16_000;
 
 /// What can be chosen about a control plane.
 #[derive(Debug, Clone, Default)]
@@ -41,7 +34,6 @@ pub struct ControlPlane {
     apiserver: Mutex<Option<Leashed>>,
     etcd: Etcd,
     certificates: Certificates,
-    folder: PathBuf,
     address: SocketAddr,
     http: Http,
     options: Options,
@@ -53,33 +45,24 @@ impl ControlPlane {
     /// # Errors
     /// When it does not come up: with what the servers said last.
     pub fn start(options: Options) -> io::Result<Self> {
-        // Its leash removes it.
-        let folder = tempfile::Builder::new()
-            .prefix("control-plane-")
-            .tempdir()?
-            .keep();
-        let etcd = Etcd::start(&folder)?;
-        let certificates = Certificates::write(&folder)?;
-        fs::write(folder.join("tokens.csv"), kubeconfig::token_file())?;
-        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        let etcd = Etcd::start()?;
+        let certificates = Certificates::write(etcd.folder())?;
+        fs::write(etcd.folder().join("tokens.csv"), kubeconfig::token_file())?;
+        let address = etcd.address();
         let mut plane = Self {
             apiserver: Mutex::new(None),
-            etcd,
             http: Http::secure(address, &certificates.serving_ca, ADMIN_TOKEN)?,
+            etcd,
             certificates,
-            folder,
+            // Not yet its own.
             address,
             options,
         };
-        for attempt in 1.. {
-            plane.address.set_port(free_port()?);
-            plane.http = Http::secure(plane.address, &plane.certificates.serving_ca, ADMIN_TOKEN)?;
-            match plane.start_apiserver() {
-                Err(error) if error.kind() == io::ErrorKind::AddrInUse && attempt < ATTEMPTS => {}
-                Err(error) => return Err(error),
-                Ok(()) => break,
-            }
-        }
+        ports::start(|address| {
+            plane.address = address;
+            plane.http = Http::secure(address, &plane.certificates.serving_ca, ADMIN_TOKEN)?;
+            plane.start_apiserver()
+        })?;
         Ok(plane)
     }
 
@@ -115,7 +98,8 @@ impl ControlPlane {
     pub fn kubeconfig(&self, login: Login, through: Option<SocketAddr>) -> io::Result<PathBuf> {
         let address = through.unwrap_or(self.address);
         let path = self
-            .folder
+            .etcd
+            .folder()
             .join(format!("{login:?}-{}.kubeconfig", address.port()));
         let document = kubeconfig::document(address, &self.certificates.serving_ca, login, || {
             self.certificates.client("admin", "system:masters")
@@ -147,11 +131,11 @@ impl ControlPlane {
     /// When it does not come up; of kind `AddrInUse` when somebody else has its port.
     pub fn start_apiserver(&self) -> io::Result<()> {
         let program = assets::folder()?.join("kube-apiserver");
-        let log = self.folder.join("kube-apiserver.log");
+        let log = self.etcd.folder().join("kube-apiserver.log");
         let process = Leashed::start(&program, &self.arguments(), &log, None)?;
         wait::block("kube-apiserver is ready", START, || {
             if process.has_ended() {
-                return Err(end_of(&process));
+                return Err(ports::end_of("kube-apiserver", &process));
             }
             Ok(self.is_ready().then_some(()))
         })?;
@@ -178,7 +162,7 @@ impl ControlPlane {
     }
 
     fn arguments(&self) -> Vec<String> {
-        let folder = self.folder.display();
+        let folder = self.etcd.folder().display();
         let port = self.address.port();
         let mut arguments = vec![
             "--advertise-address=127.0.0.1".to_owned(),
@@ -205,26 +189,4 @@ impl ControlPlane {
     fn apiserver(&self) -> MutexGuard<'_, Option<Leashed>> {
         self.apiserver.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Why kube-apiserver ended by itself.
-fn end_of(process: &Leashed) -> io::Error {
-    let output = process.output().unwrap_or_default();
-    let kind = if output.contains("address already in use") {
-        io::ErrorKind::AddrInUse
-    } else {
-        io::ErrorKind::Other
-    };
-    io::Error::new(kind, format!("kube-apiserver ended:\n{}", process.last_words()))
-}
-
-/// A port on which nobody listens now.
-fn free_port() -> io::Result<u16> {
-    wait::block("a free port", START, || {
-        let drawn = RandomState::new().hash_one(()) % u64::from(N_PORTS);
-        let port = FIRST_PORT + u16::try_from(drawn).map_err(io::Error::other)?;
-        Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, port))
-            .is_ok()
-            .then_some(port))
-    })
 }

@@ -5,5 +5,14 @@
     reason = "what cannot be unwrapped in a test has failed it"
 )]
 
+mod compaction;
+mod crd;
+mod handlers;
+mod lists;
+mod overheard;
 mod plane;
 mod relay;
+mod restart;
+mod selectors;
+mod stop;
+mod support;

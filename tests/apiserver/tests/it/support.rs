@@ -1,0 +1,330 @@
+//! What the tests share: a control plane, clients, objects, and a ledger of what a handler was told.
+
+use std::{
+    collections::BTreeMap,
+    fmt::Debug,
+    net::SocketAddr,
+    ops::ControlFlow,
+    sync::{
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+        atomic::{AtomicU32, Ordering},
+    },
+    time::Duration,
+};
+
+use apiserver_tests::{ControlPlane, Login, Options, wait};
+use informer_client::{Client, PartialMetadata};
+use informer_core::{Change, EventHandler, ObjectKey, Resource, Stamp};
+use informer_hyper::{HttpVersion, HyperTransport};
+use informer_kubeconfig::{Config, Overrides};
+use informer_sharedinformer::SharedInformer;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::task::{JoinSet, block_in_place};
+
+/// Long enough for everything that has to come true on a busy machine.
+pub(crate) const LIMIT: Duration = Duration::from_secs(90);
+
+pub(crate) type TestClient = Client<HyperTransport>;
+
+/// The control plane of all tests that leave it as it is, each in a namespace of its own. It ends with the process.
+pub(crate) async fn shared() -> &'static ControlPlane {
+    static SHARED: OnceLock<ControlPlane> = OnceLock::new();
+    let start = || SHARED.get_or_init(|| ControlPlane::start(Options::default()).unwrap());
+    tokio::task::spawn_blocking(start).await.unwrap()
+}
+
+/// A control plane for a test that does with it what no other could bear.
+pub(crate) async fn own(arguments: &[&str]) -> Arc<ControlPlane> {
+    let arguments = arguments.iter().map(ToString::to_string).collect();
+    let start = move || ControlPlane::start(Options { arguments }).unwrap();
+    Arc::new(tokio::task::spawn_blocking(start).await.unwrap())
+}
+
+/// A new namespace whose name begins so.
+pub(crate) fn namespace(plane: &ControlPlane, prefix: &str) -> String {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let name = format!("{prefix}-{}", COUNT.fetch_add(1, Ordering::Relaxed));
+    let body = json!({"metadata": {"name": name}});
+    let answer = block_in_place(|| plane.http().send("POST", "/api/v1/namespaces", Some(&body)));
+    answer.unwrap().json().unwrap();
+    name
+}
+
+/// A client that signs in this way and speaks this version of HTTP, directly or through a relay.
+pub(crate) fn connect(
+    plane: &ControlPlane,
+    login: Login,
+    version: HttpVersion,
+    through: Option<SocketAddr>,
+) -> TestClient {
+    let mut overrides = Overrides::default();
+    overrides.kubeconfig = Some(plane.kubeconfig(login, through).unwrap());
+    let config = Config::find(&overrides).unwrap().expect("the file is there");
+    let transport = HyperTransport::builder(config.server())
+        .authorize(config.authorizer())
+        .tls(config.tls())
+        .accept_gzip(config.accepts_compression())
+        .http_version(version)
+        .build()
+        .unwrap();
+    Client::new(transport)
+}
+
+/// The usual one.
+pub(crate) fn admin(plane: &ControlPlane) -> TestClient {
+    connect(plane, Login::Token, HttpVersion::Http2, None)
+}
+
+pub(crate) fn config_maps() -> Resource {
+    Resource::namespaced("", "v1", "configmaps", "ConfigMap")
+}
+
+/// A form of object with nothing but what is of interest.
+#[derive(Debug, Deserialize)]
+pub(crate) struct ConfigMap {
+    #[serde(default)]
+    pub(crate) data: BTreeMap<String, String>,
+}
+
+pub(crate) fn config_map(name: &str, value: &str) -> Value {
+    json!({"metadata": {"name": name}, "data": {"value": value}})
+}
+
+/// Text that does not compress well.
+pub(crate) fn noise(random: &mut Random, n: usize) -> String {
+    (0..n)
+        .map(|_| char::from(b'a' + u8::try_from(random.below(26)).unwrap()))
+        .collect()
+}
+
+/// Creates `n` config maps in a namespace, several at a time.
+pub(crate) async fn fill(client: &TestClient, namespace: &str, n: usize, bytes: usize) {
+    let mut random = Random(1);
+    let mut writers = JoinSet::new();
+    for i in 0..n {
+        if writers.len() == 16 {
+            writers.join_next().await.expect("there are some").unwrap();
+        }
+        let api = client.metadata(config_maps()).in_namespace(namespace);
+        let object = config_map(&format!("object-{i:05}"), &noise(&mut random, bytes));
+        writers.spawn(async move { api.create(&object, &Default::default()).await.unwrap() });
+    }
+    writers.join_all().await;
+}
+
+/// Names with their states, as text.
+pub(crate) type Contents = BTreeMap<String, String>;
+
+fn state(version: &str, uid: &str) -> String {
+    format!("{version} of {uid}")
+}
+
+fn state_of(stamp: &Stamp) -> String {
+    state(stamp.version.as_str(), &stamp.uid)
+}
+
+/// What the server has, by the plainest client: at a path such as `/api/v1/namespaces/default/configmaps`.
+pub(crate) fn server_contents(plane: &ControlPlane, path: &str) -> Contents {
+    let items = block_in_place(|| plane.items(path)).unwrap();
+    let text = |item: &Value, member: &str| item["metadata"][member].as_str().unwrap_or_default().to_owned();
+    let key = |item: &Value| ObjectKey::new(item["metadata"]["namespace"].as_str(), &text(item, "name"));
+    items
+        .iter()
+        .map(|item| {
+            (
+                key(item).to_string(),
+                state(&text(item, "resourceVersion"), &text(item, "uid")),
+            )
+        })
+        .collect()
+}
+
+/// What an informer's store has.
+pub(crate) fn contents<K: Send + Sync + 'static>(informer: &SharedInformer<ObjectKey, K>) -> Contents {
+    let mut contents = Contents::new();
+    informer.store().snapshot().scan(None, &mut |entry| {
+        contents.insert(entry.key.to_string(), state_of(&entry.stamp));
+        ControlFlow::Continue(())
+    });
+    contents
+}
+
+/// Waits until an informer's store and its handlers have what the server has now.
+pub(crate) async fn converged<K: Send + Sync + 'static>(
+    informer: &SharedInformer<ObjectKey, K>,
+    ledgers: &[&Ledger],
+    expected: &Contents,
+) {
+    wait::until("the store has what the server has", LIMIT, async || {
+        (contents(informer) == *expected).then_some(())
+    })
+    .await;
+    wait::until("the handlers have heard of it", LIMIT, async || {
+        ledgers
+            .iter()
+            .all(|ledger| ledger.held() == *expected)
+            .then_some(())
+    })
+    .await;
+}
+
+/// The status of an informer's reflector.
+pub(crate) fn reflector<K: Send + Sync + 'static>(
+    informer: &SharedInformer<ObjectKey, K>,
+) -> informer_reflector::Status {
+    informer
+        .status()
+        .source
+        .reflector
+        .expect("its source is a reflector")
+}
+
+/// One change as a handler was told, without the objects.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Told {
+    Added {
+        key: String,
+        state: String,
+        initial: bool,
+    },
+    Updated {
+        key: String,
+        old: String,
+        new: String,
+    },
+    Removed {
+        key: String,
+        state: String,
+        observed: bool,
+    },
+    Resynced {
+        key: String,
+    },
+}
+
+/// What a handler was told, checked as it is told: per key a gapless chain forward. Clones share it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Ledger(Arc<Mutex<Pages>>);
+
+#[derive(Debug, Default)]
+struct Pages {
+    held: BTreeMap<String, Stamp>,
+    told: Vec<Told>,
+    faults: Vec<String>,
+}
+
+impl Ledger {
+    /// What it was told, in order.
+    pub(crate) fn told(&self) -> Vec<Told> {
+        self.lock().told.clone()
+    }
+
+    pub(crate) fn n_told(&self) -> usize {
+        self.lock().told.len()
+    }
+
+    /// What must be there, by what it was told alone.
+    pub(crate) fn held(&self) -> Contents {
+        let pages = self.lock();
+        pages
+            .held
+            .iter()
+            .map(|(key, stamp)| (key.clone(), state_of(stamp)))
+            .collect()
+    }
+
+    /// Fails if any chain had a gap, went backward or told a state twice.
+    pub(crate) fn assert_sound(&self) {
+        assert_eq!(self.lock().faults, Vec::<String>::new());
+    }
+
+    pub(crate) fn tell<K>(&self, change: &Change<ObjectKey, K>) {
+        self.lock().tell(change);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Pages> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<K> EventHandler<ObjectKey, K> for Ledger {
+    fn on_change(&mut self, change: &Change<ObjectKey, K>) {
+        self.tell(change);
+    }
+}
+
+impl Pages {
+    fn tell<K>(&mut self, change: &Change<ObjectKey, K>) {
+        let key = change.key().to_string();
+        let stamp = change.entry().stamp.clone();
+        let held = self.held.get(&key).cloned();
+        let fault = match (change, &held) {
+            (Change::Added { .. }, None) | (Change::Resynced { .. }, Some(_)) => None,
+            (Change::Updated { old, new }, Some(held)) if old.stamp == *held => {
+                let forward = new
+                    .stamp
+                    .version
+                    .compare(&held.version)
+                    .is_ok_and(|order| order.is_gt());
+                (!forward || new.stamp.uid != held.uid).then_some("no step forward")
+            }
+            (Change::Removed { observed: true, .. }, Some(held)) => {
+                let forward = stamp
+                    .version
+                    .compare(&held.version)
+                    .is_ok_and(|order| order.is_gt());
+                (!forward || stamp.uid != held.uid).then_some("the end of another state")
+            }
+            (Change::Removed { observed: false, .. }, Some(held)) => {
+                (stamp != *held).then_some("not the last state that was told")
+            }
+            _ => Some("it does not follow"),
+        };
+        if let Some(fault) = fault {
+            self.faults.push(format!("{change:?} after {held:?}: {fault}"));
+        }
+        let state = state_of(&stamp);
+        self.told.push(match change {
+            Change::Added { initial, .. } => Told::Added {
+                key: key.clone(),
+                state,
+                initial: *initial,
+            },
+            Change::Updated { old, .. } => Told::Updated {
+                key: key.clone(),
+                old: state_of(&old.stamp),
+                new: state,
+            },
+            Change::Removed { observed, .. } => Told::Removed {
+                key: key.clone(),
+                state,
+                observed: *observed,
+            },
+            Change::Resynced { .. } => Told::Resynced { key: key.clone() },
+        });
+        match change {
+            Change::Removed { .. } => self.held.remove(&key),
+            _ => self.held.insert(key, stamp),
+        };
+    }
+}
+
+/// The state of an object as a write returned it.
+pub(crate) fn written(object: &informer_core::Decoded<PartialMetadata>) -> String {
+    state_of(&object.identity.stamp)
+}
+
+/// A small generator of numbers (splitmix64): the same seed, the same test.
+#[derive(Debug)]
+pub(crate) struct Random(pub(crate) u64);
+
+impl Random {
+    pub(crate) fn below(&mut self, n: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut x = self.0;
+        x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (x ^ (x >> 31)) % n
+    }
+}
