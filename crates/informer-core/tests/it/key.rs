@@ -95,7 +95,7 @@ proptest! {
         let (left, right) = (key(&a), key(&b));
         prop_assert_eq!(left.cmp(&right), a.cmp(&b));
         prop_assert_eq!(left == right, a == b);
-        prop_assert_eq!(left.to_string().parse::<ObjectKey>().unwrap(), left.clone());
+        prop_assert_eq!(&left.to_string().parse::<ObjectKey>().unwrap(), &left);
         let hasher = RandomState::new();
         if left == right {
             prop_assert_eq!(hasher.hash_one(&left), hasher.hash_one(&right));
