@@ -5,10 +5,10 @@ use std::{convert::Infallible, sync::Arc};
 use informer_controller::{
     Action, Attempt, Controller, ForObject, InformerSource, LOW_PRIORITY, VersionChanged, map_fn,
 };
-use informer_core::{Clock, ObjectKey, TokioClock};
+use informer_core::ObjectKey;
 use informer_sharedinformer::HandlerOptions;
 
-use crate::support::{Feed, Log, PodEntry, key, secs, settle};
+use crate::support::{Feed, Log, PodEntry, key, secs, settle, sleep};
 
 /// A level-based reconciler that reads through the lister: a missing key means deleted.
 #[tokio::test(start_paused = true)]
@@ -86,7 +86,7 @@ async fn late_and_filtered_and_mapped() {
     assert_eq!(log.wait_for(2).await, ["ns", "other"]);
     assert_eq!(&*pods.status().handlers[0].name, "by-namespace");
     // Resyncs do not pass.
-    TokioClock.sleep_until(TokioClock.now() + secs(600)).await;
+    sleep(secs(600)).await;
     assert_eq!(log.all().len(), 2);
     feed.delete("other/c", "9");
     assert_eq!(log.wait_for(3).await[2], "other");

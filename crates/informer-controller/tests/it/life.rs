@@ -11,11 +11,10 @@ use std::{
 };
 
 use informer_controller::{Action, Attempt, Builder, Controller, Phase, Source, Started, channel};
-use informer_core::{Clock, TokioClock};
 use informer_workqueue::{AddOptions, WorkQueue};
 use tokio::sync::oneshot;
 
-use crate::support::{Log, Watch, ms, secs, settle};
+use crate::support::{Log, Watch, ms, secs, settle, sleep};
 
 type BoxError = Box<dyn Error + Send + Sync>;
 
@@ -80,7 +79,7 @@ async fn no_reconcile_before_every_source_is_in_sync() {
     two.send(Ok(())).unwrap();
     settle().await;
     assert_eq!(names(controller.status().waiting_for), ["pods"]);
-    TokioClock.sleep_until(TokioClock.now() + secs(60)).await;
+    sleep(secs(60)).await;
     assert!(log.all().is_empty());
     assert_eq!(controller.status().queued, 1);
 
@@ -179,7 +178,7 @@ fn lasting(
                 let log = log.clone();
                 async move {
                     log.push(request);
-                    TokioClock.sleep_until(TokioClock.now() + secs(secs_each)).await;
+                    sleep(secs(secs_each)).await;
                     log.push("end");
                     Ok::<_, Infallible>(Action::Done)
                 }
@@ -223,7 +222,7 @@ async fn what_takes_longer_than_the_grace_is_cut_and_named() {
     assert_eq!(watch.ms(), 2000);
     assert_eq!(ended.cut, ["a"]);
     assert_eq!(controller.status().running, 0);
-    TokioClock.sleep_until(TokioClock.now() + secs(7200)).await;
+    sleep(secs(7200)).await;
     assert_eq!(log.all(), ["a"]);
 }
 
@@ -236,10 +235,10 @@ async fn a_dropped_run_leaves_nothing_behind() {
     requests.send("b").await.unwrap();
     tokio::select! {
         _ = controller.run() => unreachable!("nobody stops it"),
-        () = TokioClock.sleep_until(TokioClock.now() + secs(1)) => {}
+        () = sleep(secs(1)) => {}
     }
     assert_eq!(controller.status().phase, Phase::Ended);
-    TokioClock.sleep_until(TokioClock.now() + secs(60)).await;
+    sleep(secs(60)).await;
     assert_eq!(log.all(), ["a"]);
     assert_eq!(controller.status().running, 0);
     assert!(requests.send("c").await.is_err());
@@ -252,7 +251,7 @@ async fn dropping_running_stops_it() {
     let running = builder.build().unwrap().spawn().unwrap();
     let controller = running.controller().clone();
     drop(running);
-    TokioClock.sleep_until(TokioClock.now() + ms(10)).await;
+    sleep(ms(10)).await;
     assert_eq!(controller.status().phase, Phase::Ended);
     assert!(requests.send("c").await.is_err());
 }

@@ -6,5 +6,6 @@ mod informer;
 mod life;
 mod mapping;
 mod outcomes;
+mod server;
 mod support;
 mod workers;

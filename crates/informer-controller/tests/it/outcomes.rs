@@ -5,7 +5,7 @@ use std::{convert::Infallible, error::Error as _, time::Duration};
 use informer_controller::{Action, Attempt, BoxReconciler, Controller, Reconciler, channel};
 use informer_workqueue::{AddOptions, FastSlow};
 
-use crate::support::{Log, Oops, Watch, ms, secs, settle};
+use crate::support::{Log, Oops, Watch, ms, secs, settle, sleep};
 
 /// Fails `attempt.number` under three; 5 ms, then 10.
 #[tokio::test(start_paused = true)]
@@ -115,12 +115,12 @@ async fn a_terminal_error_waits_for_the_next_change() {
         .unwrap();
     let running = controller.spawn().unwrap();
     requests.send(13).await.unwrap();
-    tokio_sleep(secs(3600)).await;
+    sleep(secs(3600)).await;
     let counts = controller.status().counts;
     assert_eq!((counts.failed, counts.terminal, counts.succeeded), (1, 1, 0));
     requests.send(13).await.unwrap();
     requests.send(7).await.unwrap();
-    tokio_sleep(secs(3600)).await;
+    sleep(secs(3600)).await;
     let counts = controller.status().counts;
     assert_eq!((counts.failed, counts.terminal, counts.succeeded), (2, 1, 2));
     drop(running);
@@ -189,7 +189,7 @@ async fn a_timeout_is_a_failure() {
                     if attempt.number == 1 {
                         std::future::pending::<()>().await;
                     }
-                    tokio_sleep(secs(9)).await;
+                    sleep(secs(9)).await;
                     Ok::<_, Infallible>(Action::Done)
                 }
             }
@@ -206,7 +206,7 @@ async fn a_timeout_is_a_failure() {
             (10_001, Some("reconcile took longer than 10s".to_owned()))
         ]
     );
-    tokio_sleep(secs(10)).await;
+    sleep(secs(10)).await;
     let counts = controller.status().counts;
     assert_eq!((counts.timed_out, counts.failed, counts.succeeded), (1, 1, 1));
     drop(running);
@@ -240,9 +240,4 @@ async fn priority_is_kept() {
     controller.queue().add(1, AddOptions::default().priority(42));
     assert_eq!(log.wait_for(4).await, [42, 42, 42, -3]);
     drop(running);
-}
-
-async fn tokio_sleep(by: Duration) {
-    use informer_core::{Clock, TokioClock};
-    TokioClock.sleep_until(TokioClock.now() + by).await;
 }

@@ -173,9 +173,14 @@ impl<T: Clone> Log<T> {
     }
 }
 
+/// Lets virtual time pass.
+pub(crate) async fn sleep(by: Duration) {
+    TokioClock.sleep_until(TokioClock.now() + by).await;
+}
+
 /// Lets everything that is ready run, in virtual time.
 pub(crate) async fn settle() {
-    TokioClock.sleep_until(TokioClock.now() + ms(1)).await;
+    sleep(ms(1)).await;
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

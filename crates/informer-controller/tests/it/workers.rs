@@ -7,10 +7,10 @@ use std::{
 };
 
 use informer_controller::{Action, Attempt, Controller, channel};
-use informer_core::{Clock, TokioClock};
+use informer_core::TokioClock;
 use informer_workqueue::{Config, Fifo, Queue};
 
-use crate::support::{Log, ms, secs, settle};
+use crate::support::{Log, ms, secs, settle, sleep};
 
 #[derive(Debug, Default)]
 struct Gauge {
@@ -39,7 +39,7 @@ async fn run_with(concurrency: usize) -> Gauge {
                         gauge.most = gauge.most.max(now);
                         gauge.total += 1;
                     }
-                    TokioClock.sleep_until(TokioClock.now() + ms(3)).await;
+                    sleep(ms(3)).await;
                     gauge.lock().unwrap().running.insert(request, 0);
                     Ok::<_, Infallible>(Action::Done)
                 }
@@ -54,7 +54,7 @@ async fn run_with(concurrency: usize) -> Gauge {
             settle().await;
         }
     }
-    TokioClock.sleep_until(TokioClock.now() + secs(10)).await;
+    sleep(secs(10)).await;
     let status = controller.status();
     assert_eq!((status.running, status.queued, status.counts.failed), (0, 0, 0));
     running.stop().await.unwrap();
