@@ -26,6 +26,8 @@ pub(crate) struct Troubles {
     informer: Informer,
     receiver: UnboundedReceiver<Trouble>,
     place: String,
+    /// The selectors as they were given, for the server does not always repeat them when it refuses them.
+    selectors: String,
 }
 
 impl Troubles {
@@ -47,7 +49,9 @@ impl Troubles {
             None
         };
         if !self.informer.has_synced() && class.is_some_and(is_hopeless) {
-            return Err(Failure::new(sentence));
+            let is_refused = class == Some(FailureClass::Unsupported);
+            let selectors = if is_refused { &*self.selectors } else { "" };
+            return Err(Failure::new(format!("{sentence}{selectors}")));
         }
         Ok(sentence)
     }
@@ -75,6 +79,7 @@ pub(crate) async fn run(args: Watch) -> Result<Summary, Failure> {
         informer: informer.clone(),
         receiver: troubles,
         place: target.place.clone(),
+        selectors: selectors(&args),
     };
 
     let is_live = args.output == Output::Table && std::io::stdout().is_terminal();
@@ -103,6 +108,21 @@ pub(crate) async fn run(args: Watch) -> Result<Summary, Failure> {
     running.stop().await;
     target.close().await;
     Ok(summary)
+}
+
+/// What to add to a sentence about a request that was refused.
+fn selectors(args: &Watch) -> String {
+    let labels = args.selector.iter().map(|it| format!("-l {it:?}"));
+    let fields = args
+        .field_selector
+        .iter()
+        .map(|it| format!("--field-selector {it:?}"));
+    let given: Vec<String> = labels.chain(fields).collect();
+    if given.is_empty() {
+        String::new()
+    } else {
+        format!(" ({})", given.join(", "))
+    }
 }
 
 fn spawn(informer: &Informer) -> Result<Running<ObjectKey, Row>, Failure> {
