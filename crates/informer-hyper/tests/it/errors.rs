@@ -96,8 +96,8 @@ async fn a_dial_that_is_given_up_leaves_the_way_free() {
     let first = transport.send(get("/"));
     tokio::select! {
         biased;
-        _ = first => panic!("not before its timeout"),
         accepted = listener.accept() => drop(accepted.expect("a connection")),
+        _ = first => panic!("not before its timeout"),
     }
     assert!(
         transport

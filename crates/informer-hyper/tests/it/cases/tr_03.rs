@@ -1,7 +1,5 @@
 //! TR-03: a half-open connection, over HTTP/2: the other side is gone and nobody says so.
 
-use std::time::Duration;
-
 use informer_hyper::{HttpVersion, HyperTransport};
 use informer_transport::Transport;
 use tokio::sync::mpsc;
@@ -9,6 +7,7 @@ use tokio::sync::mpsc;
 use crate::support::{Relay, Server, Wire, chunk, get, good_chunk, sentence, streaming};
 
 #[tokio::test]
+#[expect(clippy::disallowed_methods, reason = "measures the virtual time")]
 async fn tr_03_a_half_open_connection_is_found_out_and_not_used_again() {
     let (send, mut feeds) = mpsc::unbounded_channel();
     let server = Server::start(Wire::Http2 { max_streams: None }, move |_| {
@@ -18,10 +17,8 @@ async fn tr_03_a_half_open_connection_is_found_out_and_not_used_again() {
     })
     .await;
     let relay = Relay::start(server.address()).await;
-    // 30 s and 15 s, scaled.
     let transport = HyperTransport::builder(relay.url())
         .http_version(HttpVersion::Http2)
-        .http2_ping(Some((Duration::from_millis(60), Duration::from_millis(30))))
         .build()
         .expect("a transport");
     let mut watches = Vec::new();
@@ -37,6 +34,9 @@ async fn tr_03_a_half_open_connection_is_found_out_and_not_used_again() {
         watches.push((body, feed));
     }
     relay.blackhole();
+    // Nothing but timers can happen now, so they may run as fast as they like.
+    tokio::time::pause();
+    let since = tokio::time::Instant::now();
     let mut last = None;
     for (body, _) in &mut watches {
         let error = chunk(body)
@@ -47,6 +47,9 @@ async fn tr_03_a_half_open_connection_is_found_out_and_not_used_again() {
     }
     let expected = format!("the response of {} broke off: ", relay.url());
     assert!(last.is_some_and(|sentence| sentence.starts_with(&expected)));
+    let n_seconds = since.elapsed().as_secs();
+    assert!((15..=45).contains(&n_seconds), "found out after {n_seconds} s");
+    tokio::time::resume();
     // The next one goes another way.
     let mut body = transport
         .send(get("/watch?watch=true"))
