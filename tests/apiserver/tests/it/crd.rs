@@ -11,7 +11,7 @@ use crate::support::{
     shared,
 };
 
-fn definition() -> Value {
+pub(crate) fn definition() -> Value {
     json!({
         "metadata": {"name": "widgets.example.com"},
         "spec": {
