@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use crate::process::{capture, cargo, run as execute};
 use crate::workspace::Workspace;
-use crate::{Result, assets, deny, deps, layers, msrv, release, test, tidy};
+use crate::{Result, assets, deny, deps, examples, layers, msrv, release, test, tidy};
 
 /// What a run from nothing may take.
 const LIMIT: Duration = Duration::from_secs(45 * 60);
@@ -18,7 +18,7 @@ const LIMIT: Duration = Duration::from_secs(45 * 60);
 type Step = (&'static str, fn(&Path) -> Result);
 
 /// Cheap ones first.
-const STEPS: [Step; 14] = [
+const STEPS: [Step; 15] = [
     ("format", |root| {
         execute(&mut cargo(root, &["fmt", "--all", "--check"]))
     }),
@@ -53,6 +53,7 @@ const STEPS: [Step; 14] = [
     }),
     ("vet harness", vet_harness),
     ("test", |root| test::run(root, false)),
+    ("examples", examples::run),
     ("build program", |root| {
         execute(&mut cargo(
             root,

@@ -20,6 +20,8 @@ xflags::xflags! {
         cmd tidy {}
         /// Print each crate's dependency closure and who uses the committed packages.
         cmd deps {}
+        /// Run every example.
+        cmd examples {}
         /// Run every test.
         cmd test {
             /// Leave out the tests that need a real API server.

@@ -7,6 +7,7 @@
 //! | `assets` | locates or builds etcd, kube-apiserver and the client-go harness, prints their folder |
 //! | `layers` | proves that dependencies go strictly down and that pure crates hold no runtime |
 //! | `tidy` | house rules on sources, manifests and the table from the seeds to the code |
+//! | `examples` | runs every example |
 //! | `deps` | size of each crate's dependency closure, and who uses the committed packages |
 //! | `release plan` / `release verify` | what a release would do, and whether each package stands alone |
 //!
@@ -21,6 +22,7 @@ mod assets;
 mod ci;
 mod deny;
 mod deps;
+mod examples;
 mod flags;
 mod layers;
 mod msrv;
@@ -57,6 +59,7 @@ fn run(flags: Xtask) -> Result {
         XtaskCmd::Layers(_) => layers::run(&root),
         XtaskCmd::Tidy(_) => tidy::run(&root),
         XtaskCmd::Deps(_) => deps::run(&root),
+        XtaskCmd::Examples(_) => examples::run(&root),
         XtaskCmd::Test(test) => test::run(&root, test.quick),
         XtaskCmd::Ci(ci) => ci::run(&root, ci.long),
         XtaskCmd::Release(release) => match release.subcommand {
