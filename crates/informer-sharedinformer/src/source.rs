@@ -122,6 +122,6 @@ impl<Q, K> DeltaSink<Q, K> for Sink<Q, K> {
     fn known(&self, key: &Q, stamp: &Stamp) -> Option<Arc<K>> {
         let snapshot = self.store.snapshot();
         let entry = snapshot.get(key)?;
-        (entry.stamp == *stamp && !entry.stale).then(|| entry.object.clone())
+        (entry.stamp == *stamp && !stamp.version.is_none()).then(|| entry.object.clone())
     }
 }
