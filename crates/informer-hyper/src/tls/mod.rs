@@ -181,6 +181,10 @@ pub(crate) fn handshake_problem(error: &io::Error, url: &str, name: &str) -> Str
             CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
                 format!("is not valid for the name {name:?}").into()
             }
+            // webpki's own error, which rustls has no variant for: Go accepts this where the certificate itself is trusted.
+            other if format!("{other:?}").contains("CaUsedAsEndEntity") => {
+                "is that of an authority, not one that an authority signed for a server".into()
+            }
             _ => "is not accepted".into(),
         },
         _ => return format!("TLS handshake with {url} failed"),

@@ -85,6 +85,24 @@ async fn an_authority_that_did_not_sign_is_a_clear_error() {
 }
 
 #[tokio::test]
+async fn an_authority_that_serves_itself_is_a_clear_error() {
+    let authority = Authority::new("root");
+    let config = authority.identity().for_server(None, BOTH);
+    let server = Server::start(Wire::Tls(config), version).await;
+    let transport = trusting(&server, authority.trusted()).expect("a transport");
+    let error = fetch(&transport, "/")
+        .await
+        .expect_err("no certificate for servers");
+    assert_eq!(
+        error.to_string(),
+        format!(
+            "the certificate of {} is that of an authority, not one that an authority signed for a server",
+            server.url()
+        )
+    );
+}
+
+#[tokio::test]
 async fn of_a_bundle_any_authority_counts() {
     let (signer, other) = (Authority::new("signer"), Authority::new("other"));
     let server = serve(&signer, &["127.0.0.1"], BOTH).await;

@@ -56,6 +56,14 @@ impl Authority {
         material
     }
 
+    /// The authority's own certificate, for a server that uses it as its own.
+    pub(crate) fn identity(&self) -> Identity {
+        Identity {
+            certificate: self.pem(),
+            key: self.issuer.key().serialize_pem(),
+        }
+    }
+
     fn store(&self) -> RootCertStore {
         let mut store = RootCertStore::empty();
         store.add(self.issuer.der().clone()).expect("a root");
