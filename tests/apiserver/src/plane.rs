@@ -143,14 +143,18 @@ impl ControlPlane {
         Ok(())
     }
 
-    /// Sends a signal to kube-apiserver.
+    /// Asks kube-apiserver to end, as an upgrade does, and waits for its end.
     ///
     /// # Errors
-    /// When it has ended.
-    pub fn signal_apiserver(&self, name: &str) -> io::Result<()> {
-        self.apiserver()
-            .as_ref()
-            .map_or(Ok(()), |process| process.signal(name))
+    /// When it does not.
+    pub fn end_apiserver(&self) -> io::Result<()> {
+        let Some(process) = self.apiserver().take() else {
+            return Ok(());
+        };
+        process.signal("TERM")?;
+        wait::block("kube-apiserver ends", START, || {
+            Ok(process.has_ended().then_some(()))
+        })
     }
 
     /// Ready by its own word, and with the namespace that it makes last. Only the right server can say so: it must show a certificate of

@@ -6,9 +6,9 @@ use informer_core::{Resource, Scope};
 use informer_sharedinformer::{HandlerOptions, ReflectorOptions, SharedInformer};
 use serde_json::{Value, json};
 
+use crate::ledger::{Ledger, Told};
 use crate::support::{
-    LIMIT, Ledger, TestClient, Told, admin, contents, converged, namespace, reflector, server_contents,
-    shared,
+    LIMIT, TestClient, admin, contents, converged, namespace, reflector, server_contents, shared,
 };
 
 pub(crate) fn definition() -> Value {

@@ -7,9 +7,10 @@ use informer_core::{Change, ObjectKey};
 use informer_sharedinformer::{HandlerOptions, SharedInformer};
 use serde_json::json;
 
+use crate::ledger::{Ledger, Told};
 use crate::support::{
-    ConfigMap, LIMIT, Ledger, Random, TestClient, Told, admin, config_map, config_maps, converged, fill,
-    namespace, reflector, server_contents, shared, written,
+    ConfigMap, LIMIT, Random, TestClient, admin, config_map, config_maps, converged, fill, namespace,
+    reflector, server_contents, shared, written,
 };
 
 const N_WRITES: usize = 400;

@@ -9,9 +9,10 @@ use informer_hyper::HttpVersion;
 use informer_sharedinformer::{HandlerOptions, ReflectorOptions, SharedInformer};
 use serde_json::json;
 
+use crate::ledger::{Ledger, Told};
 use crate::support::{
-    ConfigMap, Contents, LIMIT, Ledger, TestClient, Told, admin, config_maps, connect, contents, converged,
-    fill, namespace, reflector, server_contents, shared, written,
+    ConfigMap, Contents, LIMIT, TestClient, admin, config_maps, connect, contents, converged, fill,
+    namespace, reflector, server_contents, shared, written,
 };
 
 const N: usize = 1_100;

@@ -9,6 +9,7 @@ mod compaction;
 mod crd;
 mod embedded_client_go;
 mod handlers;
+mod ledger;
 mod lists;
 mod overheard;
 mod plane;

@@ -9,7 +9,8 @@ use informer_hyper::HttpVersion;
 use informer_sharedinformer::{HandlerOptions, SharedInformer};
 use serde_json::{Value, json};
 
-use crate::support::{LIMIT, Ledger, admin, config_maps, connect, namespace, reflector, shared};
+use crate::ledger::Ledger;
+use crate::support::{LIMIT, admin, config_maps, connect, namespace, reflector, shared};
 
 /// What a handler was told, with the one value of the object that the selector looks at.
 #[derive(Clone)]

@@ -9,9 +9,8 @@ use informer_hyper::HttpVersion;
 use informer_reflector::{Phase, Start};
 use informer_sharedinformer::{HandlerOptions, ReflectorOptions, Running, SharedInformer};
 
-use crate::support::{
-    ConfigMap, LIMIT, Ledger, admin, config_maps, connect, fill, namespace, reflector, shared,
-};
+use crate::ledger::Ledger;
+use crate::support::{ConfigMap, LIMIT, admin, config_maps, connect, fill, namespace, reflector, shared};
 
 const STOP: Duration = Duration::from_millis(200);
 const VERSIONS: [HttpVersion; 2] = [HttpVersion::Http1, HttpVersion::Http2];
