@@ -1,6 +1,6 @@
 //! Deleting: preconditions, finalizers, collections.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use informer_core::Resource;
 use serde_json::Value;
@@ -83,6 +83,28 @@ impl FakeApi {
         let target = self.kinds.target(resource, options.namespace.as_deref())?;
         let deleted = self.do_delete_collection(&target, options, &DeleteOptions::default())?;
         Ok(deleted.len())
+    }
+
+    /// Marks an object for deletion after a grace period, as a pod is that its node has yet to stop. Who marks it deletes it later.
+    pub(crate) fn begin_deletion(
+        &mut self,
+        resource: &Resource,
+        namespace: Option<&str>,
+        name: &str,
+        grace_seconds: u64,
+    ) -> Result<(), ApiError> {
+        let target = self.kinds.target(resource, namespace)?;
+        let current = self.find(&target, name)?.clone();
+        let mut object = objects::parse(&current);
+        let at = self.wall_at(
+            self.elapsed() + Duration::from_secs(grace_seconds),
+            Duration::ZERO,
+        );
+        let fields = meta_mut(&mut object);
+        set(fields, "deletionTimestamp", at);
+        set(fields, "deletionGracePeriodSeconds", grace_seconds);
+        self.overwrite(&target, &current, object);
+        Ok(())
     }
 
     pub(crate) fn do_delete(

@@ -109,6 +109,8 @@ pub struct FakeApi {
     pub(crate) faults: Faults,
     pub(crate) exchanges: Exchanges,
     pub(crate) log: RequestLog,
+    /// How old an object is made: a sample cluster did not begin to exist all at once.
+    pub(crate) backdate: Duration,
 }
 
 /// What time it is, from instants that callers bring.
@@ -133,6 +135,7 @@ impl FakeApi {
             faults: Faults::default(),
             exchanges: Exchanges::default(),
             log: RequestLog::new(options.request_log),
+            backdate: Duration::ZERO,
             options,
         }
     }
@@ -254,7 +257,12 @@ impl FakeApi {
 
     /// The wall time, in the server's format.
     pub(crate) fn wall(&self) -> String {
-        let seconds = (self.options.wall_start + self.time.elapsed).as_secs();
+        self.wall_at(self.time.elapsed, Duration::ZERO)
+    }
+
+    /// The wall time that is this long before a time since the first `now`.
+    pub(crate) fn wall_at(&self, at: Duration, before: Duration) -> String {
+        let seconds = (self.options.wall_start + at).saturating_sub(before).as_secs();
         i64::try_from(seconds)
             .ok()
             .and_then(|seconds| jiff::Timestamp::from_second(seconds).ok())

@@ -255,9 +255,11 @@ impl FakeApi {
         let mut watches = std::mem::take(&mut self.watches);
         for watch in watches.values_mut().filter(|watch| watch.kind == *key) {
             watch.lag = None;
+            let mut rest = VecDeque::new();
             while let Some(line) = watch.next_line(self) {
-                watch.pending.push_back(line);
+                rest.push_back(line);
             }
+            watch.pending = rest;
             watch.closing = true;
         }
         self.watches = watches;

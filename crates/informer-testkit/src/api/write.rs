@@ -172,7 +172,7 @@ impl FakeApi {
             return Err(ApiError::already_exists(target.resource(), &name));
         }
         let uid = self.new_uid();
-        let created = self.wall();
+        let created = self.wall_at(self.elapsed(), self.backdate);
         let fields = meta_mut(&mut object);
         for field in [
             "deletionTimestamp",
@@ -361,9 +361,7 @@ impl FakeApi {
             let generation = meta(&old).get("generation").and_then(Value::as_i64).unwrap_or(0);
             set(meta_mut(&mut object), "generation", generation + 1);
         }
-        if meta(&old).contains_key("deletionTimestamp")
-            && objects::texts(meta(&object), "finalizers").is_empty()
-        {
+        if is_deleted_without_grace(meta(&old)) && objects::texts(meta(&object), "finalizers").is_empty() {
             return Ok(self.remove(target, current, object, dry_run));
         }
         let stored = self.stored(target, &current.key, &mut object, dry_run);
@@ -472,6 +470,15 @@ impl FakeApi {
             low & 0xffff_ffff_ffff
         )
     }
+}
+
+/// Marked for deletion, with nobody left to wait for but finalizers (apiserver `registry.ShouldDeleteDuringUpdate`).
+fn is_deleted_without_grace(meta: &objects::Meta) -> bool {
+    let grace = meta
+        .get("deletionGracePeriodSeconds")
+        .and_then(Value::as_i64)
+        .unwrap_or(0);
+    meta.contains_key("deletionTimestamp") && grace == 0
 }
 
 fn set_status(object: &mut Value, status: Option<Value>) {

@@ -4,7 +4,6 @@ use std::io;
 
 use bytes::Bytes;
 use http::Request;
-use http_body::Body as _;
 use informer_core::{
     Classify as _, FailureClass, Feed as _, ListRequest, Listed, ListerWatcher as _, WatchRequest, Watched,
 };
