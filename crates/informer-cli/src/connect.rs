@@ -1,10 +1,10 @@
 //! Which server is watched: the one that is configured, or the embedded one.
 
+use informer::client::Client;
+use informer::hyper::HyperTransport;
+use informer::kubeconfig::{Config, Overrides};
+use informer::transport::BoxTransport;
 use informer_apiserver::Server;
-use informer_client::Client;
-use informer_hyper::HyperTransport;
-use informer_kubeconfig::{Config, Overrides};
-use informer_transport::BoxTransport;
 
 use crate::{
     args::Watch,
@@ -46,10 +46,7 @@ impl Target {
     }
 
     fn configured(config: &Config) -> Result<Self, Failure> {
-        let transport = HyperTransport::builder(config.server())
-            .authorize(config.authorizer())
-            .tls(config.tls())
-            .accept_gzip(config.accepts_compression())
+        let transport = informer::connector(config)
             .user_agent(concat!("informer/", env!("CARGO_PKG_VERSION")))
             .build()
             .map_err(|error| Failure::at(config.origin(), &error))?;

@@ -1,6 +1,6 @@
 //! Events as lines, for pipes.
 
-use informer_core::{Change, ObjectKey, Resource};
+use informer::contracts::{Change, ObjectKey, Resource};
 use jiff::Timestamp;
 
 use crate::{args::Output, row::Row};
@@ -59,8 +59,8 @@ mod tests {
     use std::sync::Arc;
 
     use bytes::Bytes;
-    use informer_core::{Entry, Stamp};
-    use informer_transport::Codec;
+    use informer::contracts::{Entry, Stamp};
+    use informer::transport::Codec;
 
     use super::*;
     use crate::row::RowCodec;

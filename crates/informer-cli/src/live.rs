@@ -2,8 +2,8 @@
 
 use std::{thread, time::Duration};
 
-use informer_core::{Clock as _, Resource, Scope, TokioClock};
-use informer_sharedinformer::{BacklogPolicy, HandlerOptions, Phase};
+use informer::contracts::{Clock as _, Resource, Scope, TokioClock};
+use informer::sharedinformer::{BacklogPolicy, HandlerOptions, Phase};
 use jiff::Timestamp;
 use ratatui::{
     DefaultTerminal,

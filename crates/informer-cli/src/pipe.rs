@@ -5,8 +5,8 @@ use std::{
     time::Duration,
 };
 
-use informer_core::ObjectKey;
-use informer_sharedinformer::Subscription;
+use informer::contracts::ObjectKey;
+use informer::sharedinformer::Subscription;
 use jiff::Timestamp;
 
 use crate::{failure::Failure, lines::Lines, row::Row, say, until::Until, watch::Troubles};

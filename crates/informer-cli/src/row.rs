@@ -1,8 +1,8 @@
 //! The form of object that the program caches: the cells of a row, and the whole as text only where it will be printed.
 
 use bytes::Bytes;
-use informer_core::{DecodeError, Decoded, Resource};
-use informer_transport::{Codec, DynamicCodec, DynamicObject};
+use informer::contracts::{DecodeError, Decoded, Resource};
+use informer::transport::{Codec, DynamicCodec, DynamicObject};
 use jiff::Timestamp;
 
 use crate::{age, columns::Columns};

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use informer_core::{ObjectKey, Snapshot};
+use informer::contracts::{ObjectKey, Snapshot};
 use jiff::Timestamp;
 use ratatui::{
     Frame,
@@ -121,11 +121,11 @@ mod tests {
     use std::sync::Arc;
 
     use bytes::Bytes;
-    use informer_core::{
+    use informer::contracts::{
         Batch, Delta, Entry, Resource, ResourceVersion, Stamp, Store as _, StoreWriter as _,
     };
-    use informer_store::{Indexers, indexed};
-    use informer_transport::Codec as _;
+    use informer::store::{Indexers, indexed};
+    use informer::transport::Codec as _;
     use ratatui::{Terminal, backend::TestBackend};
 
     use super::*;

@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use informer_core::{Clock as _, TokioClock};
+use informer::contracts::{Clock as _, TokioClock};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::failure::Failure;

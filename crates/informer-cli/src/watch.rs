@@ -2,9 +2,9 @@
 
 use std::io::IsTerminal as _;
 
-use informer_core::{FailureClass, ObjectKey, Resource, Scope};
-use informer_sharedinformer::{BacklogPolicy, HandlerOptions, Running, SharedInformer, Trouble};
-use informer_transport::Selectors;
+use informer::contracts::{FailureClass, ObjectKey, Resource, Scope};
+use informer::sharedinformer::{BacklogPolicy, HandlerOptions, Running, SharedInformer, Trouble};
+use informer::transport::Selectors;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use crate::{

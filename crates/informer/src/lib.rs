@@ -95,7 +95,7 @@ pub mod prelude;
 #[cfg(all(feature = "client", feature = "sharedinformer"))]
 pub use api_ext::{ApiExt, ClientSources, Informing};
 #[cfg(all(feature = "client", feature = "hyper", feature = "kubeconfig"))]
-pub use connect::connect;
+pub use connect::{connect, connector};
 #[cfg(feature = "reflector")]
 pub use informer_backoff as backoff;
 #[cfg(feature = "client")]

@@ -3,7 +3,7 @@
 mod pod;
 mod workload;
 
-use informer_core::Resource;
+use informer::contracts::Resource;
 use serde_json::Value;
 
 /// The columns of one kind: their titles, and how an object fills them.
