@@ -23,6 +23,8 @@ const ETCD: Tool = Tool {
     package: "go.etcd.io/etcd/server/v3",
     variable: Some("TEST_ASSET_ETCD"),
     link: "",
+    also: &[],
+    test: false,
 };
 
 const APISERVER: Tool = Tool {
@@ -31,6 +33,8 @@ const APISERVER: Tool = Tool {
     package: "k8s.io/kubernetes/cmd/kube-apiserver",
     variable: Some("TEST_ASSET_KUBE_APISERVER"),
     link: "-X k8s.io/component-base/version.gitVersion=",
+    also: &[],
+    test: false,
 };
 
 const HARNESS: Tool = Tool {
@@ -39,6 +43,30 @@ const HARNESS: Tool = Tool {
     package: "./cmd/informer-harness",
     variable: None,
     link: "",
+    also: &[],
+    test: false,
+};
+
+/// What client-go does, for `cargo xtask parity`: a test program, since its bubbles of virtual time want a test around them.
+const ORACLE: Tool = Tool {
+    name: "oracle",
+    module: "tests/reference/oracle",
+    package: ".",
+    variable: None,
+    link: "",
+    also: &[],
+    test: true,
+};
+
+/// The same of the last client-go whose informers stand on the `DeltaFIFO`.
+const OLD_ORACLE: Tool = Tool {
+    name: "oracle-v030",
+    module: "tests/reference/oracle-v030",
+    package: ".",
+    variable: None,
+    link: "",
+    also: &["tests/reference/oracle/common"],
+    test: true,
 };
 
 /// A binary and where it comes from.
@@ -51,6 +79,22 @@ struct Tool {
     variable: Option<&'static str>,
     /// A linker flag that ends where the version goes.
     link: &'static str,
+    /// Folders of other modules that it is made of.
+    also: &'static [&'static str],
+    /// It is a test, compiled and not run.
+    test: bool,
+}
+
+/// Returns the folder of the oracles, after building what is missing.
+pub(crate) fn oracles(root: &Path) -> Result<PathBuf> {
+    let (assets, _lock) = locked(root)?;
+    let built = assets.join("oracles");
+    fs::create_dir_all(&built)?;
+    for tool in [&ORACLE, &OLD_ORACLE] {
+        let version = pinned(root, tool.module, "k8s.io/client-go")?;
+        build(root, tool, &version, &built)?;
+    }
+    Ok(built)
 }
 
 /// Returns the folder, after building what is missing.
@@ -59,14 +103,7 @@ pub(crate) fn provide(root: &Path) -> Result<PathBuf> {
     let given = [ETCD, APISERVER].map(|tool| given(&tool, &environment));
     let given: Vec<Option<PathBuf>> = given.into_iter().collect::<Result<_>>()?;
 
-    let assets = root.join("target/assets");
-    fs::create_dir_all(&assets)?;
-    let lock = File::create(assets.join(".lock"))?;
-    if lock.try_lock().is_err() {
-        eprintln!("xtask: another process is building the servers, waiting for it");
-        lock.lock()?;
-    }
-
+    let (assets, _lock) = locked(root)?;
     let kubernetes = pinned(root, APISERVER.module, "k8s.io/kubernetes")?;
     let etcd = pinned(root, ETCD.module, ETCD.package)?;
     let built = assets.join(format!("k8s-{kubernetes}-etcd-{etcd}"));
@@ -93,6 +130,18 @@ pub(crate) fn provide(root: &Path) -> Result<PathBuf> {
         link(&path, &linked.join(tool.name))?;
     }
     Ok(linked)
+}
+
+/// The folder of all assets, for this process alone as long as the file is open.
+fn locked(root: &Path) -> Result<(PathBuf, File)> {
+    let assets = root.join("target/assets");
+    fs::create_dir_all(&assets)?;
+    let lock = File::create(assets.join(".lock"))?;
+    if lock.try_lock().is_err() {
+        eprintln!("xtask: another process is building the servers, waiting for it");
+        lock.lock()?;
+    }
+    Ok((assets, lock))
 }
 
 /// The binary that the environment names for a tool; a name that leads nowhere is an error.
@@ -147,14 +196,12 @@ fn build(root: &Path, tool: &Tool, version: &str, into: &Path) -> Result<PathBuf
     let status = Command::new("go")
         .current_dir(&module)
         .envs([("CGO_ENABLED", "0"), ("GOWORK", "off")])
-        .args([
-            "build",
-            "-trimpath",
-            "-buildvcs=false",
-            "-ldflags",
-            &link_flags,
-            "-o",
-        ])
+        .args(if tool.test {
+            &["test", "-c"][..]
+        } else {
+            &["build"]
+        })
+        .args(["-trimpath", "-buildvcs=false", "-ldflags", &link_flags, "-o"])
         .args([unfinished.as_os_str(), tool.package.as_ref()])
         .stdout(Stdio::null())
         .status()
@@ -196,10 +243,10 @@ fn what_to_install(tool: &Tool) -> String {
 /// One number for a module's files and the flags that matter.
 fn sources(root: &Path, tool: &Tool, flags: &str) -> Result<u64> {
     let mut parts = vec![flags.as_bytes().to_vec()];
-    for file in workspace::files(root)?
-        .into_iter()
-        .filter(|file| file.starts_with(tool.module))
-    {
+    for file in workspace::files(root)?.into_iter().filter(|file| {
+        let mut folders = tool.also.iter().chain([&tool.module]);
+        folders.any(|folder| file.starts_with(folder))
+    }) {
         parts.push(file.as_os_str().as_encoded_bytes().to_vec());
         parts.push(fs::read(root.join(&file))?);
     }

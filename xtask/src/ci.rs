@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use crate::process::{capture, cargo, run as execute};
 use crate::workspace::Workspace;
-use crate::{Result, assets, deny, deps, examples, layers, msrv, release, test, tidy};
+use crate::{Result, assets, deny, deps, examples, layers, msrv, parity, release, test, tidy};
 
 /// What a run from nothing may take.
 const LIMIT: Duration = Duration::from_secs(45 * 60);
@@ -18,7 +18,7 @@ const LIMIT: Duration = Duration::from_secs(45 * 60);
 type Step = (&'static str, fn(&Path) -> Result);
 
 /// Cheap ones first.
-const STEPS: [Step; 15] = [
+const STEPS: [Step; 16] = [
     ("format", |root| {
         execute(&mut cargo(root, &["fmt", "--all", "--check"]))
     }),
@@ -49,10 +49,14 @@ const STEPS: [Step; 15] = [
     }),
     ("deny", deny::run),
     ("assets", |root| {
-        assets::provide(root).map(|folder| eprintln!("{}", folder.display()))
+        for folder in [assets::provide(root)?, assets::oracles(root)?] {
+            eprintln!("{}", folder.display());
+        }
+        Ok(())
     }),
     ("vet harness", vet_harness),
     ("test", |root| test::run(root, false)),
+    ("parity", |root| parity::some(root, parity::IN_CI)),
     ("examples", examples::run),
     ("build program", |root| {
         execute(&mut cargo(
@@ -105,19 +109,22 @@ pub(crate) fn run(root: &Path, long: bool) -> Result {
     }
 }
 
-/// Go's own checks on the harness; after the assets, whose build has compiled what it imports.
+/// Go's own checks on the harness and the oracles; after the assets, whose build has compiled what they import.
 fn vet_harness(root: &Path) -> Result {
-    let harness = root.join("tests/reference/harness");
-    let unformatted = capture(Command::new("gofmt").current_dir(&harness).args(["-l", "."]))?;
-    if !unformatted.trim().is_empty() {
-        return Err(format!("gofmt would change {}", unformatted.trim()).into());
+    for module in ["harness", "oracle", "oracle-v030", "oracle/common"] {
+        let folder = root.join("tests/reference").join(module);
+        let unformatted = capture(Command::new("gofmt").current_dir(&folder).args(["-l", "."]))?;
+        if !unformatted.trim().is_empty() {
+            return Err(format!("gofmt would change {}", unformatted.trim()).into());
+        }
+        execute(
+            Command::new("go")
+                .current_dir(&folder)
+                .env("CGO_ENABLED", "0")
+                .args(["vet", "-trimpath", "./..."]),
+        )?;
     }
-    execute(
-        Command::new("go")
-            .current_dir(&harness)
-            .env("CGO_ENABLED", "0")
-            .args(["vet", "-trimpath", "./..."]),
-    )
+    Ok(())
 }
 
 /// The README's main command, for some seconds, piped: it ends by itself, with objects to show.

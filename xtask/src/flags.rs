@@ -14,6 +14,17 @@ xflags::xflags! {
     cmd xtask {
         /// Locate or build etcd, kube-apiserver and the client-go harness; print their folder.
         cmd assets {}
+        /// Play random operations through client-go and through ours, and compare them step by step.
+        cmd parity {
+            /// How many sequences, over all suites.
+            optional --cases cases: u64
+            /// Where chance begins.
+            optional --seed seed: u64
+            /// Only this suite.
+            optional --suite suite: String
+            /// Write down what client-go answers to the kept traces now.
+            optional --record
+        }
         /// Prove that dependencies go strictly down.
         cmd layers {}
         /// Check the house rules.

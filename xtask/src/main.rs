@@ -5,6 +5,7 @@
 //! | `test [--quick]` | every test; `--quick` leaves out the tier that needs a real API server |
 //! | `ci [--long]` | everything that must hold before a change goes in, with the time of each step |
 //! | `assets` | locates or builds etcd, kube-apiserver and the client-go harness, prints their folder |
+//! | `parity [--cases N]` | random operations through client-go and through ours, compared step by step |
 //! | `layers` | proves that dependencies go strictly down and that pure crates hold no runtime |
 //! | `tidy` | house rules on sources, manifests and the table from the seeds to the code |
 //! | `examples` | runs every example |
@@ -26,6 +27,7 @@ mod examples;
 mod flags;
 mod layers;
 mod msrv;
+mod parity;
 mod process;
 mod release;
 mod test;
@@ -56,11 +58,19 @@ fn run(flags: Xtask) -> Result {
             println!("{}", assets::provide(&root)?.display());
             Ok(())
         }
+        XtaskCmd::Parity(parity) => parity::run(&root, &parity),
         XtaskCmd::Layers(_) => layers::run(&root),
         XtaskCmd::Tidy(_) => tidy::run(&root),
         XtaskCmd::Deps(_) => deps::run(&root),
         XtaskCmd::Examples(_) => examples::run(&root),
-        XtaskCmd::Test(test) => test::run(&root, test.quick),
+        XtaskCmd::Test(test) => {
+            test::run(&root, test.quick)?;
+            if test.quick {
+                Ok(())
+            } else {
+                parity::some(&root, parity::IN_TEST)
+            }
+        }
         XtaskCmd::Ci(ci) => ci::run(&root, ci.long),
         XtaskCmd::Release(release) => match release.subcommand {
             ReleaseCmd::Plan(_) => release::plan::run(&root),

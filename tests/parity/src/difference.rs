@@ -1,0 +1,71 @@
+//! Where ours differs from client-go on purpose.
+
+use std::{collections::BTreeMap, fmt};
+
+/// A difference that `DIFFERENCES.md` explains under its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Difference {
+    /// The applied version of a store moves back or is blanked by what is written.
+    AppliedVersion,
+    /// An index function that fails panics, with the object stored and the index without it.
+    IndexFailure,
+    /// Another object of the stored version and uid takes its place.
+    EqualStamp,
+}
+
+impl Difference {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::AppliedVersion, Self::IndexFailure, Self::EqualStamp];
+
+    /// Whether random sequences meet it. The others have traces of their own.
+    #[must_use]
+    pub fn is_by_chance(self) -> bool {
+        !matches!(self, Self::IndexFailure | Self::EqualStamp)
+    }
+
+    /// Its name in `DIFFERENCES.md` and the name of its traces.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::AppliedVersion => "applied-version",
+            Self::IndexFailure => "index-failure",
+            Self::EqualStamp => "equal-stamp",
+        }
+    }
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// How often each difference was met.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Differences(BTreeMap<Difference, u64>);
+
+impl Differences {
+    /// It was met.
+    pub fn met(&mut self, difference: Difference) {
+        *self.0.entry(difference).or_default() += 1;
+    }
+
+    /// Adds what another run met.
+    pub fn add(&mut self, other: &Self) {
+        for (difference, n) in &other.0 {
+            *self.0.entry(*difference).or_default() += n;
+        }
+    }
+
+    /// Those that were met, and how often.
+    pub fn iter(&self) -> impl Iterator<Item = (Difference, u64)> {
+        self.0.iter().map(|(difference, n)| (*difference, *n))
+    }
+
+    /// Whether this one was met.
+    #[must_use]
+    pub fn has(&self, difference: Difference) -> bool {
+        self.0.contains_key(&difference)
+    }
+}

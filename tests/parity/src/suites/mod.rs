@@ -1,0 +1,35 @@
+//! What is compared: a suite each for the store, the queues and the shared informer.
+
+mod store;
+
+use crate::{difference::Differences, oracle::Version, random::Random, sequence::Step};
+
+/// One part of the machinery, on both sides.
+pub trait Suite: Sync {
+    /// Its name on the wire.
+    fn name(&self) -> &'static str;
+
+    /// Which client-go answers.
+    fn version(&self) -> Version;
+
+    /// How many of a hundred sequences are its.
+    fn share(&self) -> u64;
+
+    /// A random sequence.
+    fn generate(&self, random: &mut Random) -> Vec<String>;
+
+    /// Plays a sequence on our side.
+    fn ours(&self, ops: &[String]) -> Vec<Step>;
+
+    /// What ours should do where client-go does this: the same, but for the differences that are met.
+    fn translate(&self, ops: &[String], answer: &[Step], met: &mut Differences) -> Vec<Step>;
+}
+
+/// All suites.
+pub const ALL: [&dyn Suite; 1] = [&store::Store];
+
+/// The suite of that name.
+#[must_use]
+pub fn named(name: &str) -> Option<&'static dyn Suite> {
+    ALL.into_iter().find(|suite| suite.name() == name)
+}

@@ -1,0 +1,4 @@
+//! What holds without Go: every trace, as recorded.
+
+mod differences;
+mod traces;
