@@ -38,12 +38,14 @@ impl<T> Default for ItemExponential<T> {
 impl<T: Item> RateLimiter<T> for ItemExponential<T> {
     fn delay(&mut self, _: Instant, item: &T) -> Duration {
         let before = count(&mut self.failures, item);
-        2u32.checked_pow(before)
-            .and_then(|factor| self.base.checked_mul(factor))
-            .map_or_else(
-                || if self.base.is_zero() { self.base } else { self.max },
-                |delay| delay.min(self.max),
-            )
+        if self.base.is_zero() {
+            return self.base;
+        }
+        2u128
+            .checked_pow(before)
+            .and_then(|factor| self.base.as_nanos().checked_mul(factor))
+            .and_then(|nanos| u64::try_from(nanos).ok())
+            .map_or(self.max, |nanos| Duration::from_nanos(nanos).min(self.max))
     }
 
     fn forget(&mut self, item: &T) {

@@ -52,6 +52,12 @@ fn exponential_never_overflows() {
     }
     assert_eq!(limiter.delay(epoch(), &"over"), secs(60_000));
 
+    // A small base does not overflow early.
+    let mut limiter = ItemExponential::new(Duration::from_nanos(1), secs(1000));
+    let all: Vec<_> = (0..42).map(|_| limiter.delay(epoch(), &"small")).collect();
+    assert_eq!(all[38], Duration::from_nanos(1 << 38));
+    assert_eq!(all[39..], [Duration::from_nanos(1 << 39), secs(1000), secs(1000)]);
+
     let mut limiter = ItemExponential::new(Duration::ZERO, Duration::MAX);
     for _ in 0..100 {
         assert_eq!(limiter.delay(epoch(), &"none"), Duration::ZERO);

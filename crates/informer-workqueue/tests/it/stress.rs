@@ -2,8 +2,9 @@
 
 use std::{
     sync::{
-        Arc,
+        Arc, Mutex,
         atomic::{AtomicBool, AtomicU32, Ordering::SeqCst},
+        mpsc,
     },
     thread,
 };
@@ -12,7 +13,7 @@ use informer_workqueue::{
     AddOptions, Config, ItemExponential, Outcome, Queue, Shutdown, ThreadClock, WorkQueue, WorkQueueExt,
 };
 
-use crate::support::{Random, TokioClock, ms};
+use crate::support::{Random, TokioClock, ms, secs};
 
 /// Delays, retries and plain adds over threads that block: each key ends with as many successes as it should.
 #[test]
@@ -54,6 +55,36 @@ fn threads_with_delays_and_retries_lose_nothing() {
         }
         queue.shut_down(Shutdown::Now);
     });
+}
+
+/// The thread that watches the clock for a delayed item may be given another one and be long gone when the time comes.
+#[test]
+fn a_delayed_item_does_not_wait_for_a_busy_thread() {
+    for _ in 0..20 {
+        let queue = Queue::new(ThreadClock);
+        let (delayed_taken, wait) = mpsc::channel();
+        let wait = Mutex::new(wait);
+        thread::scope(|scope| {
+            for _ in 0..2 {
+                let (queue, wait, delayed_taken) = (&queue, &wait, delayed_taken.clone());
+                scope.spawn(move || {
+                    while let Some(lease) = queue.take_blocking() {
+                        if *lease == "delayed" {
+                            queue.shut_down(Shutdown::Now);
+                            delayed_taken.send(()).unwrap();
+                        } else {
+                            wait.lock().unwrap().recv_timeout(secs(10)).unwrap();
+                        }
+                    }
+                });
+            }
+            while queue.stats().running == 0 && !queue.is_shutting_down() {
+                queue.add_after("delayed", ms(5));
+                queue.add_now("long");
+                thread::yield_now();
+            }
+        });
+    }
 }
 
 /// Tasks that are cancelled at random while they wait, beside a thread that blocks.
