@@ -78,6 +78,7 @@ impl<C: Clock> SharedApi<C> {
             shared: self.clone(),
             id,
             timer: None,
+            is_cut: false,
             is_over: false,
         };
         let head = poll_fn(|cx| body.poll_head(cx)).await?;
@@ -126,6 +127,7 @@ pub struct ApiBody<C: Clock> {
     shared: SharedApi<C>,
     id: ExchangeId,
     timer: Option<(Instant, BoxFuture<'static, ()>)>,
+    is_cut: bool,
     is_over: bool,
 }
 
@@ -198,6 +200,12 @@ impl<C: Clock> Body for ApiBody<C> {
                 BodyPoll::End => {
                     body.is_over = true;
                     return Poll::Ready(None);
+                }
+                BodyPoll::Cut if !body.is_cut => {
+                    // What was sent before the cut has left: a server that writes behind gets the occasion to.
+                    body.is_cut = true;
+                    cx.waker().wake_by_ref();
+                    return Poll::Pending;
                 }
                 BodyPoll::Cut => {
                     body.is_over = true;

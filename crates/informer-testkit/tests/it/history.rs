@@ -32,7 +32,13 @@ fn op() -> impl Strategy<Value = Op> {
 const COLORS: [&str; 3] = ["red", "green", "blue"];
 
 fn apply(api: &mut FakeApi, op: &Op) {
-    let namespaced = |name: &u8| if name.is_multiple_of(2) { "default" } else { "other" };
+    let namespaced = |name: &u8| {
+        if name.is_multiple_of(2) {
+            "default"
+        } else {
+            "other"
+        }
+    };
     let named = |name: &u8| format!("c{name}");
     // Some fail, because what they are about is not there: that is part of the game.
     let _ = match op {

@@ -1,6 +1,9 @@
 //! Behaviour of the test kit, through its public API.
 
-#![allow(clippy::unwrap_used, reason = "a test may unwrap, and so may what tests share")]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test may unwrap, and so may what tests share"
+)]
 
 mod support;
 
