@@ -10,10 +10,7 @@ use arc_swap::ArcSwap;
 use informer_core::{Batch, Cause, Delta, Entry, ObjectKey, Store, StoreWriter};
 use informer_store::{Indexers, Reader, Writer, indexed};
 
-use crate::{
-    measure::Object,
-    tree::{Item, Tree},
-};
+use crate::{measure::Object, tree::Tree};
 
 pub(crate) type It = Arc<Entry<ObjectKey, Object>>;
 
@@ -91,7 +88,7 @@ impl<M: Persistent> Look for Swapped<M> {
 pub(crate) type Own = Published<OwnMap>;
 
 #[derive(Clone)]
-pub(crate) struct OwnMap(Tree<It>);
+pub(crate) struct OwnMap(Tree<ObjectKey, It>);
 
 impl Default for OwnMap {
     fn default() -> Self {
@@ -99,25 +96,17 @@ impl Default for OwnMap {
     }
 }
 
-impl Item for It {
-    type Key = ObjectKey;
-
-    fn key(&self) -> &ObjectKey {
-        &self.key
-    }
-}
-
 impl Persistent for OwnMap {
     fn put(&mut self, entry: It) {
-        self.0.insert(entry);
+        self.0.insert(entry.key.clone(), entry);
     }
 
     fn has(&self, key: &ObjectKey) -> bool {
-        self.0.get(|it| it.cmp(key)).is_some()
+        self.0.get(key).is_some()
     }
 
     fn visit(&self, visit: &mut dyn FnMut(&Entry<ObjectKey, Object>)) {
-        self.0.iter().for_each(|it| visit(it));
+        self.0.values().for_each(|it| visit(it));
     }
 }
 

@@ -82,7 +82,7 @@ impl<'a, Q: Key, K> Commit<'a, Q, K> {
                 self.advance(at, may_rewind);
             }
             Delta::Resync => {
-                let current = self.view.objects.iter().map(|it| Change::Resynced {
+                let current = self.view.objects.values().map(|it| Change::Resynced {
                     current: it.entry.clone(),
                 });
                 self.changes.extend(current);
@@ -159,7 +159,7 @@ impl<'a, Q: Key, K> Commit<'a, Q, K> {
         let unread: AHashSet<&Q> = unreadable.iter().collect();
         let mut vanished = Vec::new();
         let mut not_read = Vec::new();
-        for stored in self.view.objects.iter() {
+        for stored in self.view.objects.values() {
             let key = &stored.entry.key;
             if last_of.contains_key(key) {
                 continue;
@@ -207,7 +207,8 @@ impl<'a, Q: Key, K> Commit<'a, Q, K> {
             ..stored.entry.clone()
         };
         let values = stored.values.clone();
-        self.view.objects.insert(Arc::new(Stored { entry, values }));
+        let key = entry.key.clone();
+        self.view.objects.insert(key, Arc::new(Stored { entry, values }));
         self.touched = true;
     }
 
@@ -232,7 +233,8 @@ impl<'a, Q: Key, K> Commit<'a, Q, K> {
             let old = old.get(at).map_or(&[][..], |it| it);
             index.shift(&entry.key, old, &values[at]);
         }
-        self.view.objects.insert(Arc::new(Stored { entry, values }));
+        let key = entry.key.clone();
+        self.view.objects.insert(key, Arc::new(Stored { entry, values }));
         self.touched = true;
     }
 

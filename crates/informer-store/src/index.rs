@@ -10,10 +10,7 @@ use std::{
 use informer_core::{IndexError, IndexFunc, Key};
 use smallvec::SmallVec;
 
-use crate::{
-    indexers::Named,
-    tree::{Item, Tree},
-};
+use crate::{indexers::Named, tree::Tree};
 
 /// The values of one object in one index, sorted, each once.
 ///
@@ -25,21 +22,13 @@ pub(crate) type Values = SmallVec<[Arc<str>; 1]>;
 pub(crate) struct Index<Q: Key, K> {
     pub(crate) name: Arc<str>,
     function: Arc<dyn IndexFunc<K>>,
-    postings: Tree<Posting<Q>>,
+    postings: Tree<Posting<Q>, ()>,
 }
 
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Posting<Q> {
     value: Arc<str>,
     key: Q,
-}
-
-impl<Q: Key> Item for Posting<Q> {
-    type Key = Self;
-
-    fn key(&self) -> &Self {
-        self
-    }
 }
 
 impl<Q: Key, K> Index<Q, K> {
@@ -72,7 +61,7 @@ impl<Q: Key, K> Index<Q, K> {
 
     fn shared(&self, value: &str) -> Arc<str> {
         match self.postings.range(|it| *it.value < *value).next() {
-            Some(posting) if *posting.value == *value => posting.value.clone(),
+            Some((posting, ())) if *posting.value == *value => posting.value.clone(),
             _ => value.into(),
         }
     }
@@ -87,7 +76,7 @@ impl<Q: Key, K> Index<Q, K> {
             self.postings.remove(&posting(gone));
         }
         for come in new.iter().filter(|value| old.binary_search(value).is_err()) {
-            self.postings.insert(posting(come));
+            self.postings.insert(posting(come), ());
         }
     }
 
@@ -95,15 +84,15 @@ impl<Q: Key, K> Index<Q, K> {
     pub(crate) fn keys<'a>(&'a self, value: &str) -> impl Iterator<Item = &'a Q> {
         self.postings
             .range(|it| *it.value < *value)
-            .take_while(move |it| *it.value == *value)
-            .map(|it| &it.key)
+            .take_while(move |(it, ())| *it.value == *value)
+            .map(|(it, ())| &it.key)
     }
 
     /// The values that lead to at least one object, in order.
     pub(crate) fn values(&self) -> impl Iterator<Item = &Arc<str>> {
         let mut next = self.postings.iter().next();
         std::iter::from_fn(move || {
-            let value = &next?.value;
+            let value = &next?.0.value;
             next = self
                 .postings
                 .range(|it| it.value.cmp(value) != Ordering::Greater)

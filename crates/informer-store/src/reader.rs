@@ -122,7 +122,7 @@ fn with_index<Q: Key, K>(view: &View<Q, K>, named: Named<K>) -> Result<View<Q, K
     }
     let mut index = Index::new(named);
     let mut objects = Tree::new();
-    for stored in view.objects.iter() {
+    for stored in view.objects.values() {
         let entry = &stored.entry;
         let values = index.evaluate(&entry.object).map_err(|cause| {
             AddIndexError(Kind::Failed(CommitFailure {
@@ -134,10 +134,13 @@ fn with_index<Q: Key, K>(view: &View<Q, K>, named: Named<K>) -> Result<View<Q, K
         index.shift(&entry.key, &[], &values);
         let mut all: SmallVec<_> = stored.values.clone();
         all.push(values);
-        objects.insert(Arc::new(Stored {
-            entry: entry.clone(),
-            values: all,
-        }));
+        objects.insert(
+            entry.key.clone(),
+            Arc::new(Stored {
+                entry: entry.clone(),
+                values: all,
+            }),
+        );
     }
     let mut indices = view.indices.clone();
     indices.push(index);

@@ -7,14 +7,14 @@ use smallvec::SmallVec;
 
 use crate::{
     index::{Index, Values},
-    tree::{Item, Tree},
+    tree::Tree,
 };
 
 /// One point in time of a store: however long it is held, and whatever is written meanwhile, it stays as it is.
 ///
 /// Holding one keeps the objects of that time alive, and nothing else.
 pub struct View<Q: Key, K> {
-    pub(crate) objects: Tree<Arc<Stored<Q, K>>>,
+    pub(crate) objects: Tree<Q, Arc<Stored<Q, K>>>,
     pub(crate) indices: Vec<Index<Q, K>>,
     pub(crate) applied: ResourceVersion,
 }
@@ -23,14 +23,6 @@ pub struct View<Q: Key, K> {
 pub(crate) struct Stored<Q, K> {
     pub(crate) entry: Entry<Q, K>,
     pub(crate) values: SmallVec<[Values; 1]>,
-}
-
-impl<Q: Key, K> Item for Arc<Stored<Q, K>> {
-    type Key = Q;
-
-    fn key(&self) -> &Q {
-        &self.entry.key
-    }
 }
 
 impl<Q: Key, K> View<Q, K> {
@@ -60,12 +52,12 @@ impl<Q: Key, K> View<Q, K> {
 
     /// All entries, in key order.
     pub fn iter(&self) -> impl Iterator<Item = &Entry<Q, K>> {
-        self.objects.iter().map(|it| &it.entry)
+        self.objects.values().map(|it| &it.entry)
     }
 
     /// The entries behind `after`, in key order.
     pub fn iter_after(&self, after: &Q) -> impl Iterator<Item = &Entry<Q, K>> {
-        self.objects.range(|key| key <= after).map(|it| &it.entry)
+        self.objects.range(|key| key <= after).map(|(_, it)| &it.entry)
     }
 
     /// At most `limit` entries from behind `after`, in key order. The key of the last is the `after` of the next page; a page that is not
@@ -73,7 +65,7 @@ impl<Q: Key, K> View<Q, K> {
     #[must_use]
     pub fn list_page(&self, after: Option<&Q>, limit: usize) -> Vec<Entry<Q, K>> {
         let page = self.objects.range(|key| after.is_some_and(|after| key <= after));
-        page.take(limit).map(|it| it.entry.clone()).collect()
+        page.take(limit).map(|(_, it)| it.entry.clone()).collect()
     }
 
     /// The names of its indices.
@@ -98,7 +90,7 @@ impl<Q: Key, K> View<Q, K> {
     }
 
     pub(crate) fn stored(&self, key: &Q) -> Option<&Arc<Stored<Q, K>>> {
-        self.objects.get(|it| it.cmp(key))
+        self.objects.get(key)
     }
 
     fn index(&self, name: &str) -> Result<&Index<Q, K>, UnknownIndex> {
@@ -114,8 +106,8 @@ impl<K> View<ObjectKey, K> {
     pub fn namespace(&self, namespace: &str) -> impl Iterator<Item = &Entry<ObjectKey, K>> {
         let first = ObjectKey::first_of(namespace);
         let from_there = self.objects.range(|key| *key < first);
-        let of_it = from_there.take_while(move |it| it.entry.key.namespace() == first.namespace());
-        of_it.map(|it| &it.entry)
+        let of_it = from_there.take_while(move |(key, _)| key.namespace() == first.namespace());
+        of_it.map(|(_, it)| &it.entry)
     }
 }
 
@@ -125,7 +117,7 @@ impl<Q: Key, K: Send + Sync + 'static> Snapshot<Q, K> for View<Q, K> {
     }
 
     fn scan(&self, after: Option<&Q>, visit: &mut dyn FnMut(&Entry<Q, K>) -> ControlFlow<()>) {
-        for it in self.objects.range(|key| after.is_some_and(|after| key <= after)) {
+        for (_, it) in self.objects.range(|key| after.is_some_and(|after| key <= after)) {
             if visit(&it.entry).is_break() {
                 return;
             }

@@ -4,4 +4,4 @@ mod btree;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use btree::{Item, Tree};
+pub(crate) use btree::Tree;

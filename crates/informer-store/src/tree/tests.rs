@@ -1,26 +1,10 @@
 //! The tree against `BTreeMap`, and its shape after churn.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::collections::BTreeMap;
 
 use proptest::{collection::vec, prelude::*};
 
-use super::btree::{Inner, Item, Node, ROOM, Tree};
-
-/// A key and a mark that tells two items of one key apart.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Pair(Arc<(u32, u32)>);
-
-impl Item for Pair {
-    type Key = u32;
-
-    fn key(&self) -> &u32 {
-        &self.0.0
-    }
-}
-
-fn pair(key: u32, mark: u32) -> Pair {
-    Pair(Arc::new((key, mark)))
-}
+use super::btree::{Inner, Leaf, Node, ROOM, Tree};
 
 #[derive(Debug, Clone)]
 enum Op {
@@ -40,17 +24,18 @@ fn op(keys: u32) -> impl Strategy<Value = Op> {
 }
 
 /// Checks the shape below a node and returns its depth, its items, and its nodes.
-fn check(node: &Node<Pair>, low: Option<u32>, high: Option<u32>) -> (usize, usize, usize) {
+fn check(node: &Node<u32, u32>, low: Option<u32>, high: Option<u32>) -> (usize, usize, usize) {
     match node {
         Node::Leaf(leaf) => {
-            assert!(leaf.len() < ROOM, "an overfull leaf");
-            assert!(leaf.windows(2).all(|it| it[0].key() < it[1].key()), "unsorted");
-            for item in leaf.iter() {
-                assert!(
-                    low.is_none_or(|low| low <= *item.key()) && high.is_none_or(|high| *item.key() < high)
-                );
+            let Leaf { keys, values } = &**leaf;
+            assert!(keys.len() < ROOM, "an overfull leaf");
+            assert_eq!(keys.len(), values.len());
+            assert!(!keys.spilled() && !values.spilled());
+            assert!(keys.is_sorted_by(|a, b| a < b), "unsorted");
+            for key in keys {
+                assert!(low.is_none_or(|low| low <= *key) && high.is_none_or(|high| *key < high));
             }
-            (1, leaf.len(), 1)
+            (1, keys.len(), 1)
         }
         Node::Inner(inner) => {
             let Inner { keys, children } = &**inner;
@@ -70,21 +55,20 @@ fn check(node: &Node<Pair>, low: Option<u32>, high: Option<u32>) -> (usize, usiz
     }
 }
 
-fn check_tree(tree: &Tree<Pair>) -> usize {
+fn check_tree(tree: &Tree<u32, u32>) -> usize {
     let (_, n_items, n_nodes) = check(&tree.root, None, None);
     assert_eq!(n_items, tree.len());
     n_nodes
 }
 
-fn assert_same(tree: &Tree<Pair>, model: &BTreeMap<u32, u32>, keys: u32) {
+fn assert_same(tree: &Tree<u32, u32>, model: &BTreeMap<u32, u32>, keys: u32) {
     check_tree(tree);
-    let items: Vec<_> = tree.iter().map(|it| *it.0).collect();
+    let items: Vec<_> = tree.iter().map(|(&key, &mark)| (key, mark)).collect();
     let expected: Vec<_> = model.iter().map(|(&key, &mark)| (key, mark)).collect();
     assert_eq!(items, expected);
     for key in 0..=keys {
-        let found = tree.get(|it| it.cmp(&key)).map(|it| it.0.1);
-        assert_eq!(found, model.get(&key).copied());
-        let from = tree.range(|it| *it < key).next().map(|it| it.0.0);
+        assert_eq!(tree.get(&key), model.get(&key));
+        let from = tree.range(|it| *it < key).next().map(|it| *it.0);
         assert_eq!(from, model.range(key..).next().map(|(&key, _)| key));
     }
 }
@@ -104,12 +88,10 @@ proptest! {
         for (mark, op) in (0..).zip(ops) {
             match op {
                 Op::Insert(key) => {
-                    let old = tree.insert(pair(key, mark)).map(|it| it.0.1);
-                    prop_assert_eq!(old, model.insert(key, mark));
+                    prop_assert_eq!(tree.insert(key, mark), model.insert(key, mark));
                 }
                 Op::Remove(key) => {
-                    let old = tree.remove(&key).map(|it| it.0.1);
-                    prop_assert_eq!(old, model.remove(&key));
+                    prop_assert_eq!(tree.remove(&key), model.remove(&key));
                 }
                 Op::RemoveBetween(from, to) => {
                     for key in from..to {
@@ -131,7 +113,7 @@ proptest! {
 fn a_sorted_list_fills_its_nodes() {
     let mut tree = Tree::new();
     for key in 0..10_000 {
-        tree.insert(pair(key, 0));
+        tree.insert(key, 0);
     }
     let n_nodes = check_tree(&tree);
     assert!(n_nodes <= 10_000 / (ROOM - 1) * 5 / 4, "{n_nodes} nodes");
@@ -141,7 +123,7 @@ fn a_sorted_list_fills_its_nodes() {
 fn churn_leaves_no_empty_nodes_behind() {
     let mut tree = Tree::new();
     for key in 0..100_000_u32 {
-        tree.insert(pair(key.wrapping_mul(2_654_435_761), key));
+        tree.insert(key.wrapping_mul(2_654_435_761), key);
         if let Some(gone) = key.checked_sub(100) {
             assert!(tree.remove(&gone.wrapping_mul(2_654_435_761)).is_some());
         }
@@ -162,14 +144,14 @@ fn churn_leaves_no_empty_nodes_behind() {
 fn a_write_shares_all_but_its_way() {
     let mut tree = Tree::new();
     for key in 0..10_000 {
-        tree.insert(pair(key, 0));
+        tree.insert(key, 0);
     }
     let before = tree.clone();
-    tree.insert(pair(5_000, 1));
+    tree.insert(5_000, 1);
     let shared = before
         .iter()
         .zip(tree.iter())
-        .filter(|(a, b)| std::ptr::eq(*a, *b))
+        .filter(|(a, b)| std::ptr::eq(a.1, b.1))
         .count();
     assert!(shared > 10_000 - ROOM, "only {shared} places are shared");
 }
