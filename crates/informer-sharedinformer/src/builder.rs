@@ -1,6 +1,11 @@
 //! How an informer is put together.
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{
+    fmt,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+    time::Duration,
+};
 
 use informer_core::{
     BoxClock, Clock, DeltaQueue, Handle, IndexFunc, Key, KeyFunc, ListerWatcher, ObjectKey, Store,
@@ -212,7 +217,12 @@ fn reporter(informer: Arc<str>, hooks: Vec<Hook>) -> Arc<dyn Fn(Trouble) + Send 
         if !matches!(trouble, Trouble::Source { .. }) {
             tracing::warn!(informer = &*informer, %trouble, "Trouble");
         }
-        hooks.iter().for_each(|hook| hook(&trouble));
+        for hook in &hooks {
+            // A hook that panics must not take down what it is told of.
+            if catch_unwind(AssertUnwindSafe(|| hook(&trouble))).is_err() {
+                tracing::error!(informer = &*informer, "An error hook panicked");
+            }
+        }
     })
 }
 

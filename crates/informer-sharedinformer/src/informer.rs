@@ -3,7 +3,7 @@
 use std::{fmt, sync::Arc, time::Duration};
 
 use informer_core::{Clock, EventHandler, IndexFunc, Key, ListerWatcher, NamespaceName, ObjectKey, Store};
-use tokio::{select, sync::watch, task::JoinHandle};
+use tokio::{runtime, select, sync::watch, task::JoinHandle};
 
 use crate::{
     builder::Builder,
@@ -76,10 +76,11 @@ impl<Q: Key, K: Send + Sync + 'static> SharedInformer<Q, K> {
     ///
     /// # Panics
     /// Outside a tokio runtime.
-    #[expect(clippy::disallowed_methods, reason = "`Running` owns the task")]
     pub fn spawn(&self) -> Result<Running<Q, K>, RunError> {
+        // Before the run begins, which cannot be undone.
+        let runtime = runtime::Handle::current();
         let source = self.0.begin()?;
-        let task = tokio::spawn(run::run(self.0.clone(), source));
+        let task = runtime.spawn(run::run(self.0.clone(), source));
         Ok(Running {
             informer: self.clone(),
             task: Some(task),

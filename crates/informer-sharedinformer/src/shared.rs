@@ -7,9 +7,7 @@ use std::{
     time::Instant,
 };
 
-use informer_core::{
-    Batch, BoxClock, Change, Clock, CommitError, Delta, DeltaQueue, Handle, Key, Store, StoreWriter,
-};
+use informer_core::{Batch, BoxClock, Change, Clock, Delta, DeltaQueue, Handle, Key, Store, StoreWriter};
 use informer_store::Reader;
 use tokio::sync::{Notify, watch};
 
@@ -199,48 +197,34 @@ impl<Q: Key, K: Send + Sync + 'static> Shared<Q, K> {
 
     /// Applies a batch that the queue handed out.
     pub(crate) fn process(&self, batch: &mut Batch<Q, K>) {
-        let mut hub = self.lock();
-        let hub = &mut *hub;
-        hub.refused.supersede(batch);
-        let back = self.commit(hub, batch);
-        self.queue.settle(back);
-        if !self.life.borrow().synced && self.queue.has_synced() {
-            self.source_synced(hub);
-        }
+        let trouble = {
+            let mut hub = self.lock();
+            hub.refused.supersede(batch);
+            let (back, trouble) = hub.commit(self.clock.now(), batch);
+            self.queue.settle(back);
+            if !self.life.borrow().synced && self.queue.has_synced() {
+                self.source_synced(&mut hub);
+            }
+            trouble
+        };
+        trouble.into_iter().for_each(|trouble| (self.report)(trouble));
     }
 
     /// Tries once more what the store refused, if it is time.
     pub(crate) fn retry(&self, batch: &mut Batch<Q, K>) {
-        let mut hub = self.lock();
-        let hub = &mut *hub;
-        hub.refused.handle_timeout(self.clock.now(), batch);
-        self.commit(hub, batch);
+        let now = self.clock.now();
+        let (_, trouble) = {
+            let mut hub = self.lock();
+            hub.refused.handle_timeout(now, batch);
+            hub.commit(now, batch)
+        };
+        trouble.into_iter().for_each(|trouble| (self.report)(trouble));
     }
 
     /// When to retry, and whether nothing may pass what was refused.
     pub(crate) fn next_retry(&self) -> (Option<Instant>, bool) {
         let hub = self.lock();
         (hub.refused.poll_timeout(), hub.refused.is_blocked())
-    }
-
-    /// To the store, then to the handlers. Returns what the queue must take back.
-    fn commit(&self, hub: &mut Hub<Q, K>, batch: &mut Batch<Q, K>) -> Vec<Delta<Q, K>> {
-        let result = hub.writer.commit(batch, &mut hub.changes);
-        hub.distribute();
-        let failed = mem::take(&mut batch.deltas);
-        let n_failed = failed.len();
-        let back = hub.refused.refuse(self.clock.now(), failed);
-        if let Err(error) = result {
-            self.commit_failed(hub, n_failed, &error);
-        }
-        back
-    }
-
-    fn commit_failed(&self, hub: &mut Hub<Q, K>, failed: usize, error: &CommitError<Q>) {
-        let text: Arc<str> = error.to_string().into();
-        hub.commit_failures += 1;
-        hub.commit_error = Some(text.clone());
-        (self.report)(Trouble::Commit { failed, error: text });
     }
 
     fn source_synced(&self, hub: &mut Hub<Q, K>) {
@@ -335,10 +319,29 @@ impl<Q: Key, K: Send + Sync + 'static> Shared<Q, K> {
     }
 }
 
-impl<Q: Key, K> Hub<Q, K> {
+impl<Q: Key, K: Send + Sync + 'static> Hub<Q, K> {
     /// Forgets handlers that ended. A removed one whose call still runs is kept, so that a stop can name it.
     fn prune(&mut self) {
         self.members.retain(|member| !member.has_ended());
+    }
+
+    /// To the store, then to the handlers. Returns what the queue must take back, and what there is to report where no lock is held.
+    fn commit(&mut self, now: Instant, batch: &mut Batch<Q, K>) -> (Vec<Delta<Q, K>>, Option<Trouble>) {
+        let result = self.writer.commit(batch, &mut self.changes);
+        self.distribute();
+        let failed = mem::take(&mut batch.deltas);
+        let n_failed = failed.len();
+        let back = self.refused.refuse(now, failed);
+        let trouble = result.err().map(|error| {
+            let error: Arc<str> = error.to_string().into();
+            self.commit_failures += 1;
+            self.commit_error = Some(error.clone());
+            Trouble::Commit {
+                failed: n_failed,
+                error,
+            }
+        });
+        (back, trouble)
     }
 
     /// Tells each handler what changed; a repetition of the state only those that are due.

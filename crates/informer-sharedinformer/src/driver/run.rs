@@ -22,32 +22,34 @@ const BATCH: usize = 1000;
 /// How long a stop waits for calls that run, before it names them instead.
 const GRACE: Duration = Duration::from_millis(100);
 
-/// Ends the run also when its future is dropped.
-struct Guard<'a, Q: Key, K: Send + Sync + 'static>(&'a Shared<Q, K>);
+/// Ends the run also when its future is dropped, polled or not.
+struct Guard<Q: Key, K: Send + Sync + 'static>(Arc<Shared<Q, K>>);
 
-impl<Q: Key, K: Send + Sync + 'static> Drop for Guard<'_, Q, K> {
+impl<Q: Key, K: Send + Sync + 'static> Drop for Guard<Q, K> {
     fn drop(&mut self) {
         self.0.end();
     }
 }
 
 /// Runs until the informer is stopped.
-pub(crate) async fn run<Q: Key, K: Send + Sync + 'static>(
+pub(crate) fn run<Q: Key, K: Send + Sync + 'static>(
     shared: Arc<Shared<Q, K>>,
     source: Connected,
-) -> Ended {
-    let guard = Guard(&*shared);
-    let mut life = shared.life.subscribe();
-    select! {
-        biased;
-        _ = life.wait_for(|life| life.stopped) => {}
-        () = serve(&shared) => {}
-        () = feed(&shared, source) => {}
-        () = pump(&shared) => {}
-        () = resync(&shared) => {}
+) -> impl Future<Output = Ended> + Send {
+    let guard = Guard(shared.clone());
+    async move {
+        let mut life = shared.life.subscribe();
+        select! {
+            biased;
+            _ = life.wait_for(|life| life.stopped) => {}
+            () = serve(&shared) => {}
+            () = feed(&shared, source) => {}
+            () = pump(&shared) => {}
+            () = resync(&shared) => {}
+        }
+        drop(guard);
+        leave(&shared).await
     }
-    drop(guard);
-    leave(&shared).await
 }
 
 /// Starts handlers as they come.

@@ -185,3 +185,70 @@ async fn parts_that_do_not_fit_are_refused() {
     assert_eq!(informer.lister().by_index("all", "x").unwrap().len(), 1);
     running.stop().await;
 }
+
+#[tokio::test(start_paused = true)]
+async fn an_error_hook_may_ask_the_informer_and_may_panic() {
+    let tap = crate::support::Tap::default();
+    let asked: Arc<std::sync::Mutex<Vec<usize>>> = Arc::default();
+    let own: Arc<std::sync::OnceLock<crate::support::Informer>> = Arc::default();
+    let (asks, own_in) = (asked.clone(), own.clone());
+    let refuse = |_: &Pod, _: &mut dyn FnMut(&str)| panic!("no index today");
+    let informer = SharedInformer::fed_by(tap.clone())
+        .index("node", refuse)
+        .on_error(move |_: &Trouble| {
+            let informer = own_in.get().unwrap();
+            asks.lock().unwrap().push(informer.status().objects);
+            panic!("the hook itself is broken");
+        })
+        .build()
+        .unwrap();
+    own.set(informer.clone()).unwrap();
+    let running = informer.spawn().unwrap();
+    tap.list([pod("ns/a", 1)], 1);
+    informer.synced().await.unwrap();
+    idle().await;
+    assert_eq!(*asked.lock().unwrap(), [0]);
+    assert!(!informer.status().healthy);
+    running.stop().await;
+}
+
+#[test]
+fn a_run_that_is_dropped_before_it_was_polled_has_ended() {
+    let runtime = || {
+        tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .build()
+            .unwrap()
+    };
+    let (_, informer) = tapped(BOTH[0]());
+    let handler = informer
+        .add_handler(|_: &Change<_, _>| {}, HandlerOptions::default())
+        .unwrap();
+    let first = runtime();
+    first.block_on(async { informer.spawn().unwrap().detach() });
+    drop(first);
+    assert!(informer.is_stopped());
+    runtime().block_on(async {
+        informer.ended().await;
+        handler.removed().await;
+    });
+}
+
+#[test]
+fn what_a_program_holds_can_be_sent_to_other_tasks() {
+    fn sent<T: Send>(_: &T) {}
+    fn shared<T: Send + Sync>(_: &T) {}
+    let (_, informer) = tapped(BOTH[0]());
+    shared(&informer);
+    shared(&informer.lister());
+    let handler = informer
+        .add_handler(|_: &Change<_, _>| {}, HandlerOptions::default())
+        .unwrap();
+    shared(&handler);
+    sent(&handler.synced());
+    sent(&handler.removed());
+    sent(&informer.subscribe(HandlerOptions::default()).unwrap());
+    sent(&informer.synced());
+    sent(&informer.wait_synced(Duration::ZERO));
+    sent(&informer.run());
+}

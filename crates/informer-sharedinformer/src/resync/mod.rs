@@ -127,3 +127,6 @@ impl Resyncs {
         self.handlers.get(&handler).is_some_and(|due| due.now)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -104,3 +104,6 @@ impl<Q: Key, K> Refused<Q, K> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
