@@ -1,6 +1,6 @@
 //! The deltas of one key.
 
-use std::{fmt, slice, sync::Arc};
+use std::{fmt, slice};
 
 use informer_core::{Cause, Delta, Entry};
 use smallvec::SmallVec;
@@ -124,29 +124,40 @@ pub(crate) enum Outcome<Q, K> {
 }
 
 /// Two deletes in a row are one. The one that was seen counts, not the one that was concluded (client-go `isDeletionDup`), and between
-/// two of a sort the first that was seen, or the last that was concluded; a last state is kept from either.
+/// two of a sort the first that was seen, or the last that was concluded; a last state is kept from either, and with it its stamp where
+/// there is no other.
 fn merge_deletes<Q: Clone, K>(older: &Delta<Q, K>, newer: &Delta<Q, K>) -> Option<Delta<Q, K>> {
     let (
         Delta::Delete {
-            last: older_last,
             observed: older_observed,
             ..
         },
-        Delta::Delete { last: newer_last, .. },
+        Delta::Delete { .. },
     ) = (older, newer)
     else {
         return None;
     };
-    let (kept, spare): (_, &Option<Arc<K>>) = if *older_observed {
-        (older, newer_last)
+    let (kept, spare) = if *older_observed {
+        (older, newer)
     } else {
-        (newer, older_last)
+        (newer, older)
     };
     let mut merged = kept.clone();
-    if let Delta::Delete { last, .. } = &mut merged
-        && last.is_none()
+    if let Delta::Delete {
+        last: last @ None,
+        stamp,
+        ..
+    } = &mut merged
+        && let Delta::Delete {
+            last: spare_last @ Some(_),
+            stamp: spare_stamp,
+            ..
+        } = spare
     {
-        last.clone_from(spare);
+        last.clone_from(spare_last);
+        if stamp.version.is_none() {
+            stamp.clone_from(spare_stamp);
+        }
     }
     Some(merged)
 }

@@ -12,16 +12,26 @@ pub enum Difference {
     IndexFailure,
     /// Another object of the stored version and uid takes its place.
     EqualStamp,
+    /// Of two deletes that merge, the last state that only the older one has is lost.
+    LostLastState,
+    /// A queue is synced before its first list was handed out, if that came while something else was in hand.
+    EarlySync,
 }
 
 impl Difference {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::AppliedVersion, Self::IndexFailure, Self::EqualStamp];
+    pub const ALL: [Self; 5] = [
+        Self::AppliedVersion,
+        Self::IndexFailure,
+        Self::EqualStamp,
+        Self::LostLastState,
+        Self::EarlySync,
+    ];
 
     /// Whether random sequences meet it. The others have traces of their own.
     #[must_use]
     pub fn is_by_chance(self) -> bool {
-        !matches!(self, Self::IndexFailure | Self::EqualStamp)
+        !matches!(self, Self::IndexFailure | Self::EqualStamp | Self::EarlySync)
     }
 
     /// Its name in `DIFFERENCES.md` and the name of its traces.
@@ -31,6 +41,8 @@ impl Difference {
             Self::AppliedVersion => "applied-version",
             Self::IndexFailure => "index-failure",
             Self::EqualStamp => "equal-stamp",
+            Self::LostLastState => "lost-last-state",
+            Self::EarlySync => "early-sync",
         }
     }
 }

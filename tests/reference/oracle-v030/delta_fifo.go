@@ -5,6 +5,7 @@ package oracle
 import (
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -149,7 +150,7 @@ func (d *deltaFIFO) process(deltas cache.Deltas) error {
 
 func show(delta cache.Delta) string {
 	if tombstone, ok := delta.Object.(cache.DeletedFinalStateUnknown); ok {
-		return "vanished " + common.Show(tombstone.Obj)
+		return "vanished " + tombstone.Key + " " + common.Show(tombstone.Obj)
 	}
 	return strings.ToLower(string(delta.Type)) + " " + common.Show(delta.Object)
 }
@@ -159,7 +160,7 @@ func (d *deltaFIFO) Look(view *common.View) {
 		view.Put("synced", "yes")
 	}
 	keys := d.fifo.ListKeys()
-	view.Put("queue", strings.Join(keys, " "))
+	view.Put("queue", strconv.Itoa(len(keys)))
 	for _, key := range keys {
 		waiting, _, err := d.fifo.GetByKey(key)
 		if err != nil {

@@ -1,5 +1,9 @@
 //! What is compared: a suite each for the store, the queues and the shared informer.
 
+mod delta_fifo;
+mod deltas;
+mod objects;
+mod real_fifo;
 mod store;
 
 use crate::{difference::Differences, oracle::Version, random::Random, sequence::Step};
@@ -26,7 +30,7 @@ pub trait Suite: Sync {
 }
 
 /// All suites.
-pub const ALL: [&dyn Suite; 1] = [&store::Store];
+pub const ALL: [&dyn Suite; 3] = [&store::Store, &real_fifo::RealFifo, &delta_fifo::DeltaFifo];
 
 /// The suite of that name.
 #[must_use]

@@ -2,15 +2,17 @@
 //!
 //! The operations are explained in `tests/reference/oracle/store.go`.
 
-use std::collections::BTreeMap;
-
-use informer_core::{Batch, Cause, Delta, ObjectKey, ResourceVersion, StoreWriter};
+use informer_core::{Batch, ObjectKey, ResourceVersion, StoreWriter};
 use informer_store::{Indexers, Reader, Writer, indexed};
 
-use super::Suite;
+use super::{
+    Suite,
+    deltas::{one, pushed},
+    objects::Objects,
+};
 use crate::{
     difference::{Difference, Differences},
-    object::{By, Object, Thing, UNBEARABLE, key},
+    object::{By, Object, Thing},
     oracle::Version,
     random::Random,
     sequence::{Op, Step},
@@ -87,17 +89,7 @@ impl Ours {
                 return;
             }
             "batch" => Op::parts(op.rest).map(one).collect(),
-            "replace" => vec![Delta::Replace {
-                items: op.args().skip(1).map(|text| Object::read(text).entry()).collect(),
-                unreadable: Vec::new(),
-                at: ResourceVersion::new(op.version()),
-                may_rewind: false,
-            }],
-            "bookmark" => vec![Delta::Bookmark {
-                at: ResourceVersion::new(op.version()),
-                may_rewind: false,
-            }],
-            _ => vec![one(op)],
+            _ => vec![pushed(op)],
         };
         let n_all = deltas.len();
         let mut batch = Batch {
@@ -121,34 +113,6 @@ impl Ours {
         } else {
             said.push("refused".to_owned());
         }
-    }
-}
-
-/// A delta about one object. `bad` is one that cannot be stored.
-fn one(op: Op<'_>) -> Delta<ObjectKey, Thing> {
-    let object = || Object::read(op.arg());
-    let delete = |object: &Object, observed| Delta::Delete {
-        key: key(&object.key),
-        stamp: object.stamp(),
-        last: Some(object.entry().object),
-        observed,
-    };
-    match op.verb {
-        "add" => Delta::Upsert(object().entry(), Cause::Added),
-        "update" => Delta::Upsert(object().entry(), Cause::Modified),
-        "delete" => delete(&object(), true),
-        "vanish" if !op.arg().contains('@') => Delta::Delete {
-            key: key(op.arg()),
-            stamp: informer_core::Stamp::default(),
-            last: None,
-            observed: false,
-        },
-        "vanish" => delete(&object(), false),
-        "bad" => {
-            let text = format!("bad@1#[{UNBEARABLE}]");
-            Delta::Upsert(Object::read(&text).entry(), Cause::Added)
-        }
-        other => panic!("no operation {other:?}"),
     }
 }
 
@@ -214,22 +178,18 @@ impl Applied {
     }
 }
 
+const KEYS: [&str; 8] = ["a/x", "a/y", "b/x", "b/z", "c", "d", "a-b/x", "e"];
+
 struct Generator<'a> {
     random: &'a mut Random,
-    version: u64,
-    /// What each key held at each stamp: one stamp is one state.
-    states: BTreeMap<String, String>,
+    objects: Objects,
 }
-
-const KEYS: [&str; 8] = ["a/x", "a/y", "b/x", "b/z", "c", "d", "a-b/x", "e"];
-const VALUES: [&str; 5] = ["p", "q", "r", "s", "t"];
 
 impl<'a> Generator<'a> {
     fn new(random: &'a mut Random) -> Self {
         Self {
             random,
-            version: 1,
-            states: BTreeMap::new(),
+            objects: Objects::new(&KEYS),
         }
     }
 
@@ -258,63 +218,32 @@ impl<'a> Generator<'a> {
         ];
         match self.random.weighted(&weights) {
             "index" => format!("index {}", self.random.pick(&["first", "each", "more"])),
-            "bookmark" => format!("bookmark @{}", self.next_version()),
+            "bookmark" => format!("bookmark @{}", self.objects.version(self.random)),
             "replace" => {
-                let n = self.random.below(7);
-                let objects: Vec<String> = (0..n).map(|_| self.object_of(None)).collect();
-                format!("replace @{} {}", self.next_version(), objects.join(" "))
-                    .trim_end()
-                    .to_owned()
+                let items = self.objects.some(self.random, 7);
+                let version = self.objects.version(self.random);
+                format!("replace @{version} {items}").trim_end().to_owned()
             }
             "batch" => self.batch(),
-            "vanish" if self.random.once_in(3) => format!("vanish {}", self.random.pick(&KEYS)),
-            verb => format!("{verb} {}", self.object_of(None)),
+            "vanish" if self.random.once_in(3) => format!("vanish {}", self.objects.key(self.random)),
+            verb => format!("{verb} {}", self.objects.any(self.random)),
         }
     }
 
     /// Distinct keys, as the contract of a batch has it.
     fn batch(&mut self) -> String {
-        let mut keys = KEYS.to_vec();
-        let mut parts = Vec::new();
-        for _ in 0..self.random.below(5) + 1 {
-            let key = keys.remove(self.random.below(keys.len()));
-            let verb = *self.random.pick(&["add", "update", "delete"]);
-            parts.push(format!("{verb} {}", self.object_of(Some(key))));
-        }
+        let n = self.random.below(5) + 1;
+        let keys = self.objects.keys(self.random, n);
+        let mut parts: Vec<String> = keys
+            .into_iter()
+            .map(|key| {
+                let verb = *self.random.pick(&["add", "update", "delete"]);
+                format!("{verb} {}", self.objects.of(self.random, key))
+            })
+            .collect();
         if self.random.once_in(4) {
             parts.insert(self.random.below(parts.len() + 1), "bad".to_owned());
         }
         format!("batch {}", parts.join("; "))
-    }
-
-    fn object_of(&mut self, key: Option<&str>) -> String {
-        let key = match key {
-            Some(key) => key,
-            None => *self.random.pick(&KEYS),
-        };
-        let n = self.random.weighted(&[(2, 0), (4, 1), (3, 2), (1, 3)]);
-        let values: Vec<&str> = (0..n).map(|_| *self.random.pick(&VALUES)).collect();
-        let version = self.next_version();
-        let uid = self.random.below(3);
-        let stamped = format!("{key}@{version}#u{uid}");
-        if version.is_empty() {
-            return format!("{stamped}[{}]", values.join(","));
-        }
-        let held = self
-            .states
-            .entry(stamped.clone())
-            .or_insert_with(|| values.join(","));
-        format!("{stamped}[{held}]")
-    }
-
-    /// Mostly the next one, sometimes an old one, rarely none or one that has no order.
-    fn next_version(&mut self) -> String {
-        self.version += 1 + self.random.below(2) as u64;
-        match self.random.below(20) {
-            0 => (self.version * 7 % 10 + 1).to_string(),
-            1 => String::new(),
-            2 => format!("x{}", self.version),
-            _ => self.version.to_string(),
-        }
     }
 }
