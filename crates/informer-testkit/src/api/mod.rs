@@ -15,6 +15,7 @@ mod render;
 mod selector;
 mod table;
 mod token;
+mod update;
 mod validate;
 mod watch;
 mod write;

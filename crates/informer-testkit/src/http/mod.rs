@@ -3,11 +3,12 @@
 mod accept;
 mod exchange;
 mod log;
+mod poll;
 mod route;
 mod serve;
 
 pub(crate) use exchange::Exchanges;
-pub use exchange::{BodyPoll, ExchangeId, Failure, HeadPoll, Reply};
 pub use log::{LoggedRequest, RequestLog};
+pub use poll::{BodyPoll, ExchangeId, Failure, HeadPoll, Reply};
 pub use route::Verb;
 pub(crate) use route::parse_query;
