@@ -32,7 +32,7 @@ use crate::{
 /// worker is woken for each item that becomes ready, the one that has waited longest first. At most one timer of the clock is armed at a
 /// time, however many workers wait and items are delayed.
 ///
-/// Clock, limiter, order, metrics and the items' `Hash` and `Eq` are called under the queue's lock.
+/// Limiter, order and metrics, and `Hash`, `Eq` and `Clone` of the items, are called under the lock of the queue.
 pub struct Queue<T, C> {
     inner: Arc<Inner<T, C>>,
 }

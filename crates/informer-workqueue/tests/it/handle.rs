@@ -223,16 +223,25 @@ fn a_foreign_queue_has_a_blocking_take() {
     });
 }
 
-/// client-go `TestGarbageCollection`: what was taken is not held.
+/// client-go `TestGarbageCollection`: what is done, forgotten or dropped is not held.
 #[test]
-fn nothing_is_held_of_what_is_done() {
-    let queue = Queue::new(ManualClock::new());
+fn nothing_is_held_of_what_is_over() {
+    let clock = ManualClock::new();
+    let queue = Queue::new(clock.clone());
     let item = Arc::new(1);
     let weak: Weak<i32> = Arc::downgrade(&item);
-    queue.add_now(item.clone());
+    queue.add_now(item);
+    for outcome in [Outcome::Retry, Outcome::RetryAfter(secs(1))] {
+        queue.take_blocking().unwrap().finish(outcome);
+        assert!(weak.upgrade().is_some());
+        clock.advance(secs(1));
+    }
+    drop(queue.take_blocking().unwrap());
+    assert!(weak.upgrade().is_none());
+
+    let item = Arc::new(2);
+    let weak = Arc::downgrade(&item);
     queue.add_after(item, secs(1));
-    queue.take_blocking().unwrap().finish(Outcome::Forget);
-    assert!(weak.upgrade().is_some());
     queue.shut_down(Shutdown::Drain { queued: true });
     assert!(weak.upgrade().is_none());
 }
