@@ -150,7 +150,10 @@ impl Future for Sleep {
             state.next_id += 1;
             state.next_id
         });
-        state.sleepers.insert((self.at, id), cx.waker().clone());
+        let old = state.sleepers.insert((self.at, id), cx.waker().clone());
+        // A waker may hold a task that sleeps itself: it is dropped outside of the lock.
+        drop(state);
+        drop(old);
         Poll::Pending
     }
 }
@@ -158,7 +161,10 @@ impl Future for Sleep {
 impl Drop for Sleep {
     fn drop(&mut self) {
         if let Some(id) = self.id {
-            self.clock.lock().sleepers.remove(&(self.at, id));
+            let mut state = self.clock.lock();
+            let old = state.sleepers.remove(&(self.at, id));
+            drop(state);
+            drop(old);
         }
     }
 }

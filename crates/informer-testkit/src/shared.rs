@@ -136,12 +136,12 @@ impl<C: Clock> ApiBody<C> {
         loop {
             let now = self.shared.inner.clock.now();
             let id = self.id;
-            let poll = self.shared.locked(|state| {
+            // An old waker is dropped outside of the lock: it may hold a task that holds a body.
+            let (poll, _old) = self.shared.locked(|state| {
                 let poll = state.api.poll_head(now, id);
-                if let HeadPoll::Pending(_) = poll {
-                    state.wakers.insert(id, cx.waker().clone());
-                }
-                poll
+                let waits = matches!(poll, HeadPoll::Pending(_));
+                let old = waits.then(|| state.wakers.insert(id, cx.waker().clone()));
+                (poll, old)
             });
             match poll {
                 HeadPoll::Ready(head) => return Poll::Ready(Ok(head)),
@@ -188,12 +188,12 @@ impl<C: Clock> Body for ApiBody<C> {
         loop {
             let now = body.shared.inner.clock.now();
             let id = body.id;
-            let poll = body.shared.locked(|state| {
+            // An old waker is dropped outside of the lock: it may hold a task that holds a body.
+            let (poll, _old) = body.shared.locked(|state| {
                 let poll = state.api.poll_body(now, id);
-                if let BodyPoll::Pending(_) = poll {
-                    state.wakers.insert(id, cx.waker().clone());
-                }
-                poll
+                let waits = matches!(poll, BodyPoll::Pending(_));
+                let old = waits.then(|| state.wakers.insert(id, cx.waker().clone()));
+                (poll, old)
             });
             match poll {
                 BodyPoll::Chunk(chunk) => return Poll::Ready(Some(Ok(Frame::data(chunk)))),
@@ -234,9 +234,9 @@ impl<C: Clock> Body for ApiBody<C> {
 impl<C: Clock> Drop for ApiBody<C> {
     fn drop(&mut self) {
         let id = self.id;
-        self.shared.locked(|state| {
-            state.wakers.remove(&id);
+        let _old = self.shared.locked(|state| {
             state.api.close(id);
+            state.wakers.remove(&id)
         });
     }
 }

@@ -71,8 +71,14 @@ impl FakeApi {
         };
         let mut crd = objects::parse(&current);
         let Some(defs) = definitions(&crd) else { return };
-        for def in defs {
-            self.register(def);
+        let Some(key) = defs.first().map(|def| KindKey::of(&def.resource)) else {
+            return;
+        };
+        if self.kinds.get(&key).is_some() {
+            self.kinds.replace_versions(&key, defs);
+            self.touch();
+        } else {
+            defs.into_iter().for_each(|def| self.register(def));
         }
         if crd.pointer("/status/conditions").is_some() {
             return;

@@ -92,6 +92,13 @@ impl Kinds {
         }
     }
 
+    /// Serves a kind in these versions and no others. At least one.
+    pub(crate) fn replace_versions(&mut self, key: &KindKey, defs: Vec<ResourceDef>) {
+        if let Some(kind) = self.kinds.get_mut(key) {
+            kind.defs = defs.into_iter().map(Arc::new).collect();
+        }
+    }
+
     pub(crate) fn remove(&mut self, key: &KindKey) -> Option<Kind> {
         self.order.retain(|it| it != key);
         self.kinds.remove(key)

@@ -112,7 +112,7 @@ impl Answer {
         self
     }
 
-    /// After the chunks nothing happens: neither more data nor an end, until the [`BodyHandle`] says so.
+    /// After the chunks nothing happens: neither more data nor an end, until the [`BodyHandle`](super::BodyHandle) says so.
     #[must_use]
     pub fn then_hang(self) -> Self {
         self.ending(End::Hang)

@@ -98,7 +98,10 @@ impl Body for ScriptedBody {
                 Poll::Ready(Some(Err(kind.into())))
             }
             None => {
-                state.waker = Some(cx.waker().clone());
+                let old = state.waker.replace(cx.waker().clone());
+                // A waker may hold the task that reads this body: it is dropped outside of the lock.
+                drop(state);
+                drop(old);
                 Poll::Pending
             }
         }

@@ -335,7 +335,10 @@ impl<E: Send> Feed for ScriptedFeed<E> {
                 Some(End::Error(error)) => Poll::Ready(Some(Err(error))),
                 None => {
                     channel.end = None;
-                    channel.waker = Some(cx.waker().clone());
+                    let old = channel.waker.replace(cx.waker().clone());
+                    // A waker may hold the task that reads this feed: it is dropped outside of the lock.
+                    drop(channel);
+                    drop(old);
                     Poll::Pending
                 }
             }

@@ -146,7 +146,7 @@ fn a_definition_that_comes_back_starts_anew() {
 }
 
 #[test]
-fn a_definition_that_gains_a_version_serves_it() {
+fn versions_come_and_go_with_the_definition() {
     let mut api = FakeApi::with_builtins();
     api.create(&definitions(), definition()).unwrap();
     assert!(api.list(&widgets("v2"), &ListOptions::default()).is_err());
@@ -156,4 +156,12 @@ fn a_definition_that_gains_a_version_serves_it() {
     api.patch(&definitions(), None, "widgets.example.com", &patch)
         .unwrap();
     assert!(api.list(&widgets("v2"), &ListOptions::default()).is_ok());
+    let patch = Patch::Json(json!([{"op": "replace", "path": "/spec/versions/0/served", "value": false}]));
+    api.patch(&definitions(), None, "widgets.example.com", &patch)
+        .unwrap();
+    assert!(
+        api.list(&widgets("v1alpha1"), &ListOptions::default()).is_err(),
+        "and one that is not served any more is gone"
+    );
+    assert!(api.list(&widgets("v1"), &ListOptions::default()).is_ok());
 }
