@@ -18,9 +18,10 @@ use crate::{
     columns::Columns,
     failure::Failure,
     rate::Rate,
+    row::Informer,
     screen::{Key, Screen, View},
+    troubles::Troubles,
     until::Until,
-    watch::{Informer, Troubles},
 };
 
 /// Between two drawings: fast enough to look alive, slow enough to cost nothing.

@@ -14,6 +14,7 @@ mod rate;
 mod row;
 mod screen;
 mod summary;
+mod troubles;
 mod until;
 mod watch;
 

@@ -9,7 +9,7 @@ use informer::contracts::ObjectKey;
 use informer::sharedinformer::Subscription;
 use jiff::Timestamp;
 
-use crate::{failure::Failure, lines::Lines, row::Row, say, until::Until, watch::Troubles};
+use crate::{failure::Failure, lines::Lines, row::Row, say, troubles::Troubles, until::Until};
 
 /// Changes that may wait for a slow pipe before the informer stops reading: every change is to be printed, so none may merge.
 pub(crate) const LIMIT: usize = 1_024;

@@ -1,11 +1,15 @@
 //! The form of object that the program caches: the cells of a row, and the whole as text only where it will be printed.
 
 use bytes::Bytes;
-use informer::contracts::{DecodeError, Decoded, Resource};
+use informer::contracts::{DecodeError, Decoded, ObjectKey, Resource};
+use informer::sharedinformer::SharedInformer;
 use informer::transport::{Codec, DynamicCodec, DynamicObject};
 use jiff::Timestamp;
 
 use crate::{age, columns::Columns};
+
+/// An informer of rows.
+pub(crate) type Informer = SharedInformer<ObjectKey, Row>;
 
 /// What is kept of an object.
 #[derive(Debug, Clone, PartialEq, Eq)]

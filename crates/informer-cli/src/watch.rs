@@ -2,7 +2,7 @@
 
 use std::io::IsTerminal as _;
 
-use informer::contracts::{FailureClass, ObjectKey, Resource, Scope};
+use informer::contracts::{ObjectKey, Resource, Scope};
 use informer::sharedinformer::{BacklogPolicy, HandlerOptions, Running, SharedInformer, Trouble};
 use informer::transport::Selectors;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
@@ -14,60 +14,10 @@ use crate::{
     lines::Lines,
     live::{self, Live},
     pipe,
-    row::{Row, RowCodec},
+    row::{Informer, Row, RowCodec},
     summary::{Summary, peak_kib},
+    troubles::Troubles,
 };
-
-/// An informer of rows.
-pub(crate) type Informer = SharedInformer<ObjectKey, Row>;
-
-/// What the informer says of its troubles.
-pub(crate) struct Troubles {
-    informer: Informer,
-    receiver: UnboundedReceiver<Trouble>,
-    place: String,
-    /// The selectors as they were given, for the server does not always repeat them when it refuses them.
-    selectors: String,
-}
-
-impl Troubles {
-    /// The next trouble that is to be shown; the informer goes on by itself.
-    ///
-    /// A trouble before the first list is there that trying again will not cure is a failure: nothing was shown yet, and nothing will be.
-    ///
-    /// # Cancel safety
-    /// Dropping the future loses no trouble.
-    pub(crate) async fn next(&mut self) -> Result<String, Failure> {
-        let Some(trouble) = self.receiver.recv().await else {
-            // The informer was dropped, which ends the program by another way.
-            return std::future::pending().await;
-        };
-        let sentence = format!("{}: {trouble}", self.place);
-        let class = if let Trouble::Source { class, .. } = &trouble {
-            *class
-        } else {
-            None
-        };
-        if !self.informer.has_synced() && class.is_some_and(is_hopeless) {
-            let is_refused = class == Some(FailureClass::Unsupported);
-            let selectors = if is_refused { &*self.selectors } else { "" };
-            return Err(Failure::new(format!("{sentence}{selectors}")));
-        }
-        Ok(sentence)
-    }
-}
-
-fn is_hopeless(class: FailureClass) -> bool {
-    matches!(
-        class,
-        FailureClass::Unauthorized
-            | FailureClass::Forbidden
-            | FailureClass::NotFound
-            | FailureClass::Unsupported
-            | FailureClass::Refused
-            | FailureClass::Fatal
-    )
-}
 
 /// Watches until the time is over, the user ends it, or it cannot go on.
 pub(crate) async fn run(args: Watch) -> Result<Summary, Failure> {
