@@ -49,9 +49,9 @@ pub enum BodyPoll {
 pub enum Reply {
     /// All of it.
     Full(Response<Bytes>),
-    /// The head of a body that is still to come, with [`FakeApi::poll_body`](crate::FakeApi::poll_body).
+    /// The head of a body that is still to come, with [`FakeApi::poll_body`](crate::FakeApi::poll_body)(crate::FakeApi::poll_body).
     Streaming(Response<()>, ExchangeId),
-    /// Nothing yet: ask with [`FakeApi::poll_head`](crate::FakeApi::poll_head).
+    /// Nothing yet: ask with [`FakeApi::poll_head`](crate::FakeApi::poll_head)(crate::FakeApi::poll_head).
     Waiting(ExchangeId, Option<Instant>),
     /// None.
     Failed(Failure),
