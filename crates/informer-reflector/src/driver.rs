@@ -9,7 +9,7 @@ use std::{
 use informer_core::{BoxFuture, Clock, Closed, DeltaSink, KeyFunc, ListerWatcher};
 
 use crate::{
-    Options,
+    Control, Options,
     ingest::Ingest,
     machine::Machine,
     open::{Event, Open, Request, listed, open_list, open_watch, watched},
@@ -23,6 +23,7 @@ const EVENTS_IN_A_ROW: u32 = 256;
 pub(crate) struct Driver<L: ListerWatcher, F: KeyFunc<L::Object>, S, C: Clock> {
     source: L,
     alarm: Alarm<C>,
+    control: Control,
     session: Session<L, F, S, C>,
 }
 
@@ -33,12 +34,14 @@ where
     S: DeltaSink<F::Key, L::Object>,
     C: Clock,
 {
+    #[expect(clippy::too_many_arguments, reason = "it takes the reflector apart, once")]
     pub(crate) fn new(
         source: L,
         ingest: Ingest<L::Object, F>,
         sink: S,
         clock: C,
         options: Options,
+        control: Control,
         hooks: Vec<Hook>,
         board: StoppedOnDrop<C>,
     ) -> Self {
@@ -51,6 +54,7 @@ where
         Self {
             source,
             alarm: Alarm::new(clock),
+            control,
             session,
         }
     }
@@ -60,12 +64,17 @@ where
         let Self {
             source,
             mut alarm,
+            control,
             mut session,
         } = self;
         // Kept across timeouts: one that changes nothing must not send a request again.
         let mut opening: Option<BoxFuture<'_, Event<L>>> = None;
         let mut in_a_row = 0;
         loop {
+            // Looked at each time: events that never cease must not hold it up.
+            if control.take_relist() {
+                session.relist();
+            }
             session.perform();
             match session.open.take_request() {
                 Some(Request::List(request)) => opening = Some(Box::pin(open_list(&source, request))),
@@ -74,8 +83,9 @@ where
                 None => opening = None,
             }
             alarm.set(session.wakes_at());
-            match next(&mut session, &mut opening, &mut alarm).await {
+            match next(&mut session, &mut opening, &mut alarm, &control).await {
                 First::Closed => break,
+                First::Told => {}
                 First::TimedOut => session.time_out(),
                 First::Done(event) => {
                     session.handle(event);
@@ -96,6 +106,7 @@ async fn next<L, F, S, C>(
     session: &mut Session<L, F, S, C>,
     opening: &mut Option<BoxFuture<'_, Event<L>>>,
     alarm: &mut Alarm<C>,
+    control: &Control,
 ) -> First<Event<L>>
 where
     L: ListerWatcher,
@@ -107,18 +118,23 @@ where
     let Session { open, sink, .. } = session;
     if needs_room {
         // What is read from a watch has to have a place to go.
-        match race(poll_fn(|cx| sink.poll_ready(cx)), alarm, |_| Poll::Pending).await {
+        let told = |cx: &mut Context<'_>| control.poll(cx).map(|()| First::Told);
+        match race(poll_fn(|cx| sink.poll_ready(cx)), alarm, told).await {
             First::Done(Ok(())) => {}
             First::Done(Err(Closed)) | First::Closed => return First::Closed,
+            First::Told => return First::Told,
             First::TimedOut => return First::TimedOut,
         }
     }
-    let closed = |cx: &mut Context<'_>| is_closed(sink, cx);
+    let other = |cx: &mut Context<'_>| match is_closed(sink, cx) {
+        Poll::Ready(()) => Poll::Ready(First::Closed),
+        Poll::Pending => control.poll(cx).map(|()| First::Told),
+    };
     match (open, opening) {
-        (Open::List(list), _) => race(listed::<L>(list), alarm, closed).await,
-        (Open::Watch(watch), _) => race(watched::<L>(watch), alarm, closed).await,
-        (_, Some(opening)) => race(opening, alarm, closed).await,
-        (_, None) => race(std::future::pending(), alarm, closed).await,
+        (Open::List(list), _) => race(listed::<L>(list), alarm, other).await,
+        (Open::Watch(watch), _) => race(watched::<L>(watch), alarm, other).await,
+        (_, Some(opening)) => race(opening, alarm, other).await,
+        (_, None) => race(std::future::pending(), alarm, other).await,
     }
 }
 

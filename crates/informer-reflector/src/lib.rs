@@ -20,6 +20,7 @@
 //!    because the sink already holds that state.
 //! 7. An object that cannot be decoded, keyed or transformed is reported and skipped; the rest flows.
 //! 8. While the sink is not ready, the watch is not read.
+//! 9. Whoever does not trust what it was given can have the whole state taken anew: [`Control::relist`].
 //!
 //! # Example
 //! A source of two closures, straight into a store that only counts. The whole of it is in `examples/bare_reflector.rs`.
@@ -52,6 +53,7 @@ pub mod feed;
 pub mod machine;
 
 mod buffer;
+mod control;
 mod driver;
 mod error;
 mod ingest;
@@ -66,6 +68,7 @@ mod status;
 mod store_sink;
 mod transform;
 
+pub use control::Control;
 pub use error::{Problem, ReflectorError};
 pub use list_watch::ListWatch;
 pub use options::{FirstVersion, Options, Start};

@@ -10,6 +10,7 @@ const REPEATED: u32 = 3;
 pub(crate) fn note(note: &Note) {
     match note {
         Note::Synced { objects, at } => tracing::info!(objects, version = %at, "Synced"),
+        Note::RelistWanted => tracing::info!("Relist wanted, watch given up"),
         Note::WatchExpired => tracing::debug!("Watch expired, listing again"),
         Note::VersionRefused { class } => {
             tracing::debug!(%class, "Version refused, asking for the most recent state");

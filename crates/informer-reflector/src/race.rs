@@ -13,25 +13,28 @@ use informer_core::Clock;
 /// What came first.
 pub(crate) enum First<T> {
     Done(T),
+    /// Nobody reads any more.
     Closed,
+    /// Somebody wants something.
+    Told,
     TimedOut,
 }
 
-/// Waits for `work`, until `alarm` goes off or `closed` is ready. What is not done then is dropped.
+/// Waits for `work`, until `alarm` goes off or `other` is ready. What is not done then is dropped.
 ///
 /// Work that is ready wins, so that a due alarm throws away nothing that has arrived.
 pub(crate) async fn race<T, C: Clock>(
     work: impl Future<Output = T>,
     alarm: &mut Alarm<C>,
-    mut closed: impl FnMut(&mut Context<'_>) -> Poll<()>,
+    mut other: impl FnMut(&mut Context<'_>) -> Poll<First<T>>,
 ) -> First<T> {
     let mut work = pin!(work);
     poll_fn(|cx| {
         if let Poll::Ready(done) = work.as_mut().poll(cx) {
             return Poll::Ready(First::Done(done));
         }
-        if closed(cx).is_ready() {
-            return Poll::Ready(First::Closed);
+        if let Poll::Ready(other) = other(cx) {
+            return Poll::Ready(other);
         }
         alarm.poll(cx).map(|()| First::TimedOut)
     })

@@ -6,7 +6,7 @@ use informer_core::{Clock, DeltaSink, KeyFunc, ListerWatcher};
 use tracing::Instrument;
 
 use crate::{
-    Options, ReflectorError, StatusReader, Transform,
+    Control, Options, ReflectorError, StatusReader, Transform,
     driver::Driver,
     ingest::Ingest,
     session::{Hook, StoppedOnDrop},
@@ -22,6 +22,7 @@ pub struct Reflector<L: ListerWatcher, F, S, C: Clock> {
     sink: S,
     clock: C,
     options: Options,
+    control: Control,
     transform: Option<Arc<dyn Transform<L::Object>>>,
     hooks: Vec<Hook>,
     board: StoppedOnDrop<C>,
@@ -54,6 +55,7 @@ where
             sink,
             clock,
             options,
+            control: Control::default(),
             transform: None,
             hooks: Vec::new(),
             board,
@@ -81,6 +83,12 @@ where
         self.board.board.reader()
     }
 
+    /// Tells it what to do, from now until its end.
+    #[must_use]
+    pub fn control(&self) -> Control {
+        self.control.clone()
+    }
+
     /// Lists and watches until the sink is closed. No error ends it.
     ///
     /// # Cancel safety
@@ -100,6 +108,7 @@ where
                 self.sink,
                 self.clock,
                 self.options,
+                self.control,
                 self.hooks,
                 self.board,
             );

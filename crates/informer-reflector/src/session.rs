@@ -95,6 +95,10 @@ where
         self.machine.handle_timeout(self.clock.now());
     }
 
+    pub(crate) fn relist(&mut self) {
+        self.machine.handle_input(self.clock.now(), Input::Relist);
+    }
+
     pub(crate) fn handle(&mut self, event: Event<L>) {
         let now = self.clock.now();
         let input = self.input(event);

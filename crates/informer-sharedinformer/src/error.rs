@@ -126,6 +126,11 @@ pub enum Trouble {
         /// Which and why.
         error: Arc<str>,
     },
+    /// Objects stay refused by the store, so the source was asked for the whole state anew.
+    Relist {
+        /// How many.
+        refused: usize,
+    },
     /// A handler panicked. It goes on with the next change.
     HandlerPanicked {
         /// Its name.
@@ -155,6 +160,12 @@ impl fmt::Display for Trouble {
                 key,
                 message,
             } => write!(f, "handler {handler:?} panicked at {key}: {message}"),
+            Self::Relist { refused } => {
+                write!(
+                    f,
+                    "{refused} objects stay refused by the store: the source lists again"
+                )
+            }
             Self::SourceEnded => f.write_str("the source ended"),
         }
     }

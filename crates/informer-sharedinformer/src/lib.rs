@@ -23,7 +23,8 @@
 //! 7. After [`Registration::remove`] or a stop no call begins, except one that was already handed its change. A stop takes at most 200 ms
 //!    and leaves nothing of the informer's running; a call of yours that still runs then is named ([`Ended`]), not awaited.
 //! 8. Nothing fails silently: [`SharedInformer::status`] tells phase, health, backlogs and the source's last error, and
-//!    [`Builder::on_error`] hears of everything that is survived. What the store refuses is tried again, and holds nobody up.
+//!    [`Builder::on_error`] hears of everything that is survived. What the store refuses is named, tried again, and holds nobody up; if it
+//!    stays refused, the source is asked for the whole state anew.
 //!
 //! # Example
 //! ```
@@ -121,5 +122,5 @@ pub use queue::QueueKind;
 pub use registration::Registration;
 pub use selector::{LabelSelector, SelectorError};
 pub use source::{Connected, Sink, Source, SourceContext};
-pub use status::{HandlerStatus, Phase, SourceStatus, Status};
+pub use status::{HandlerStatus, Phase, Refusal, SourceStatus, Status};
 pub use subscription::Subscription;

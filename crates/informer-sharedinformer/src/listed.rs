@@ -58,11 +58,10 @@ where
                 error: error.to_string().into(),
             });
         });
-        let status = reflector.status();
-        Connected {
-            run: Box::pin(reflector.run()),
-            status: Arc::new(move || summary(&status)),
-        }
+        let (status, control) = (reflector.status(), reflector.control());
+        Connected::new(reflector.run())
+            .with_status(move || summary(&status))
+            .with_relist(move || control.relist())
     }
 }
 

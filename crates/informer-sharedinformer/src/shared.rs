@@ -18,7 +18,7 @@ use crate::{
     resync::{Adjusted, Resyncs},
     retry::Refused,
     source::{Connected, Sink},
-    status::{HandlerStatus, Phase, SourceStatus, Status},
+    status::{HandlerStatus, Phase, Refusal, SourceStatus, Status},
 };
 
 pub(crate) type Queue<Q, K> = Handle<Box<dyn DeltaQueue<Q, K>>, Q, K>;
@@ -37,6 +37,7 @@ pub(crate) struct Shared<Q: Key, K> {
     /// A handler that blocks the informer has room again.
     pub(crate) room: Arc<Notify>,
     source_status: Arc<dyn Fn() -> SourceStatus + Send + Sync>,
+    relist: Arc<dyn Fn() + Send + Sync>,
     hub: Mutex<Hub<Q, K>>,
 }
 
@@ -62,6 +63,15 @@ struct Hub<Q: Key, K> {
     commit_error: Option<Arc<str>>,
     refused: Refused<Q, K>,
     changes: Vec<Change<Q, K>>,
+}
+
+/// What a commit leaves to do.
+struct Committed<Q, K> {
+    /// Goes back to the queue.
+    back: Vec<Delta<Q, K>>,
+    trouble: Option<Trouble>,
+    /// So many objects stay refused that the source is to list again.
+    relist: Option<usize>,
 }
 
 /// What a shared state is made of.
@@ -90,6 +100,7 @@ impl<Q: Key, K: Send + Sync + 'static> Shared<Q, K> {
             jobs: Notify::new(),
             room: Arc::new(Notify::new()),
             source_status: parts.source.status.clone(),
+            relist: parts.source.relist.clone(),
             hub: Mutex::new(Hub {
                 writer: parts.writer,
                 members: Vec::new(),
@@ -197,28 +208,39 @@ impl<Q: Key, K: Send + Sync + 'static> Shared<Q, K> {
 
     /// Applies a batch that the queue handed out.
     pub(crate) fn process(&self, batch: &mut Batch<Q, K>) {
-        let trouble = {
+        let committed = {
             let mut hub = self.lock();
             hub.refused.supersede(batch);
-            let (back, trouble) = hub.commit(self.clock.now(), batch);
-            self.queue.settle(back);
+            let mut committed = hub.commit(self.clock.now(), batch);
+            self.queue.settle(mem::take(&mut committed.back));
             if !self.life.borrow().synced && self.queue.has_synced() {
                 self.source_synced(&mut hub);
             }
-            trouble
+            committed
         };
-        trouble.into_iter().for_each(|trouble| (self.report)(trouble));
+        self.follow_up(committed);
     }
 
     /// Tries once more what the store refused, if it is time.
     pub(crate) fn retry(&self, batch: &mut Batch<Q, K>) {
         let now = self.clock.now();
-        let (_, trouble) = {
+        let committed = {
             let mut hub = self.lock();
             hub.refused.handle_timeout(now, batch);
             hub.commit(now, batch)
         };
-        trouble.into_iter().for_each(|trouble| (self.report)(trouble));
+        self.follow_up(committed);
+    }
+
+    /// What a commit leaves to do where no lock is held.
+    fn follow_up(&self, committed: Committed<Q, K>) {
+        if let Some(trouble) = committed.trouble {
+            (self.report)(trouble);
+        }
+        if let Some(refused) = committed.relist {
+            (self.report)(Trouble::Relist { refused });
+            (self.relist)();
+        }
     }
 
     /// When to retry, and whether nothing may pass what was refused.
@@ -299,6 +321,8 @@ impl<Q: Key, K: Send + Sync + 'static> Shared<Q, K> {
             phase: life.phase(),
             synced: life.synced,
             healthy: hub.refused.is_empty(),
+            refused: hub.refused.len(),
+            refusals: hub.refusals(),
             objects: self.store.len(),
             queued: self.queue.len(),
             applied: snapshot.applied().clone(),
@@ -325,13 +349,13 @@ impl<Q: Key, K: Send + Sync + 'static> Hub<Q, K> {
         self.members.retain(|member| !member.has_ended());
     }
 
-    /// To the store, then to the handlers. Returns what the queue must take back, and what there is to report where no lock is held.
-    fn commit(&mut self, now: Instant, batch: &mut Batch<Q, K>) -> (Vec<Delta<Q, K>>, Option<Trouble>) {
+    /// To the store, then to the handlers.
+    fn commit(&mut self, now: Instant, batch: &mut Batch<Q, K>) -> Committed<Q, K> {
         let result = self.writer.commit(batch, &mut self.changes);
         self.distribute();
         let failed = mem::take(&mut batch.deltas);
         let n_failed = failed.len();
-        let back = self.refused.refuse(now, failed);
+        let refusal = self.refused.refuse(now, failed, result.as_ref().err());
         let trouble = result.err().map(|error| {
             let error: Arc<str> = error.to_string().into();
             self.commit_failures += 1;
@@ -341,7 +365,20 @@ impl<Q: Key, K: Send + Sync + 'static> Hub<Q, K> {
                 error,
             }
         });
-        (back, trouble)
+        Committed {
+            back: refusal.back,
+            trouble,
+            relist: refusal.relist.then(|| self.refused.len()),
+        }
+    }
+
+    fn refusals(&self) -> Vec<Refusal> {
+        let refusals = self.refused.iter().take(Status::MOST_NAMED);
+        let refusals = refusals.map(|(key, why)| Refusal {
+            key: format!("{key:?}").into(),
+            why: why.clone(),
+        });
+        refusals.collect()
     }
 
     /// Tells each handler what changed; a repetition of the state only those that are due.

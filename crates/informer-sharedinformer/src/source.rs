@@ -52,10 +52,35 @@ impl fmt::Debug for SourceContext {
 
 /// A source that is joined to a queue.
 pub struct Connected {
-    /// Runs it. Ends when the sink is closed or the source has nothing more; dropping it stops it at once.
-    pub run: BoxFuture<'static, ()>,
-    /// Says how it is, at any time.
-    pub status: Arc<dyn Fn() -> SourceStatus + Send + Sync>,
+    pub(crate) run: BoxFuture<'static, ()>,
+    pub(crate) status: Arc<dyn Fn() -> SourceStatus + Send + Sync>,
+    pub(crate) relist: Arc<dyn Fn() + Send + Sync>,
+}
+
+impl Connected {
+    /// A source that `run` runs: it ends when the sink is closed or the source has nothing more; dropping it stops it at once.
+    pub fn new(run: impl Future<Output = ()> + Send + 'static) -> Self {
+        Self {
+            run: Box::pin(run),
+            status: Arc::new(SourceStatus::default),
+            relist: Arc::new(|| {}),
+        }
+    }
+
+    /// The same, where `status` says how it is, at any time.
+    #[must_use]
+    pub fn with_status(mut self, status: impl Fn() -> SourceStatus + Send + Sync + 'static) -> Self {
+        self.status = Arc::new(status);
+        self
+    }
+
+    /// The same, where `relist` has it push a [`Delta::Replace`] soon: the informer asks for it when the store goes on refusing what the
+    /// source brought.
+    #[must_use]
+    pub fn with_relist(mut self, relist: impl Fn() + Send + Sync + 'static) -> Self {
+        self.relist = Arc::new(relist);
+        self
+    }
 }
 
 impl fmt::Debug for Connected {
@@ -72,10 +97,7 @@ where
     R: Future<Output = ()> + Send + 'static,
 {
     fn connect(self, sink: Sink<Q, K>, _: SourceContext) -> Connected {
-        Connected {
-            run: Box::pin(async move { self(sink).await }),
-            status: Arc::new(SourceStatus::default),
-        }
+        Connected::new(async move { self(sink).await })
     }
 }
 

@@ -42,6 +42,10 @@ pub struct Status {
     pub synced: bool,
     /// Nothing that it was told waits because it could not be applied.
     pub healthy: bool,
+    /// Objects whose latest state the store refuses; they are tried again, and in the end listed again.
+    pub refused: usize,
+    /// The first of them in key order, [`MOST_NAMED`](Self::MOST_NAMED) at most.
+    pub refusals: Vec<Refusal>,
     /// Objects in the store.
     pub objects: usize,
     /// Deltas that wait for the store.
@@ -56,6 +60,21 @@ pub struct Status {
     pub handlers: Vec<HandlerStatus>,
     /// Its source.
     pub source: SourceStatus,
+}
+
+impl Status {
+    /// So many objects that the store refuses are named.
+    pub const MOST_NAMED: usize = 10;
+}
+
+/// An object whose latest state the store refuses.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Refusal {
+    /// Its key.
+    pub key: Box<str>,
+    /// Why.
+    pub why: Arc<str>,
 }
 
 /// How a handler is.

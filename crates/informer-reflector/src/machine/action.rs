@@ -6,7 +6,7 @@ use informer_core::{FailureClass, ListRequest, ResourceVersion, WatchRequest};
 
 use crate::Problem;
 
-/// What happened at the source.
+/// What happened at the source, or was asked for from outside.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Input {
     /// The list or watch that was asked for is open.
@@ -40,6 +40,8 @@ pub enum Input {
     Ended,
     /// What was asked for could not be opened, or ended with an error.
     Failed(Failed),
+    /// Whoever reads the state does not trust what it has and wants the whole of it anew.
+    Relist,
 }
 
 /// What a watch says of an object.
@@ -115,6 +117,8 @@ pub enum Note {
     },
     /// The watch's version has expired; the state is listed again.
     WatchExpired,
+    /// The state is listed again because somebody asked for it.
+    RelistWanted,
     /// A list was refused for its version, and is repeated without one.
     VersionRefused {
         /// Expired or too large.

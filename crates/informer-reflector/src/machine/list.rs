@@ -106,7 +106,7 @@ impl Machine {
                 concluded(FailureClass::Transient, "the list ended before it was whole"),
             ),
             Input::Failed(failed) => self.list_failed(now, failed),
-            Input::Event { .. } | Input::Bookmark { .. } | Input::Odd => {}
+            Input::Event { .. } | Input::Bookmark { .. } | Input::Odd | Input::Relist => {}
         }
     }
 

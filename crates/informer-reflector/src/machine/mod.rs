@@ -108,8 +108,12 @@ impl Machine {
 
     /// Something happened at the source. An input that does not fit what is open is ignored.
     pub fn handle_input(&mut self, now: Instant, input: Input) {
-        match self.state {
-            State::Waiting { .. } => {}
+        match &mut self.state {
+            State::Waiting { then, .. } => {
+                if input == Input::Relist {
+                    *then = Next::Relist;
+                }
+            }
             State::Listing(_) => self.list_input(now, input),
             State::Streaming(_) => self.stream_input(now, input),
             State::Watching(_) => self.watch_input(now, input),

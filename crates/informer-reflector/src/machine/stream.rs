@@ -81,7 +81,7 @@ impl Machine {
                 ..
             } => streaming.events += 1,
             Input::Bookmark { at, .. } => self.stream_is_whole(now, at),
-            Input::Odd | Input::Item | Input::ListEnd { .. } => {}
+            Input::Odd | Input::Item | Input::ListEnd { .. } | Input::Relist => {}
             Input::Ended => self.stream_ended(now),
             Input::Failed(failed) => self.stream_failed(now, failed),
         }

@@ -109,6 +109,11 @@ impl Machine {
                 self.received(now, at);
             }
             Input::Odd | Input::Item | Input::ListEnd { .. } => {}
+            Input::Relist => {
+                self.actions.push_back(Action::Close);
+                self.note(Note::RelistWanted);
+                self.pause(now, None, Next::Relist);
+            }
             Input::Ended => self.watch_ended(now),
             Input::Failed(failed) => self.watch_failed(now, failed),
         }

@@ -2,7 +2,7 @@
 //!
 //! Blocks are separated by blank lines. A block is input lines, `----`, and the actions that follow. Inputs:
 //! `options …` (first block only), `start`, `opened`, `item`, `end VERSION [TOKEN]`, `added|modified|deleted VERSION`,
-//! `bookmark VERSION [end]`, `odd`, `ended`, `fail CLASS [retry=SECONDS] [MESSAGE]`, `wait SECONDS` (time passes, the machine is not told),
+//! `bookmark VERSION [end]`, `odd`, `ended`, `relist`, `fail CLASS [retry=SECONDS] [MESSAGE]`, `wait SECONDS` (time passes, the machine is not told),
 //! `timeout` (time passes until the machine wants to be told), `status`. Delays have no jitter in traces.
 
 use std::{
@@ -138,6 +138,7 @@ fn input<'a>(word: &str, mut words: impl Iterator<Item = &'a str>) -> Input {
         },
         "odd" => Input::Odd,
         "ended" => Input::Ended,
+        "relist" => Input::Relist,
         "fail" => failed(words),
         _ => panic!("no such input: {word}"),
     }
@@ -261,6 +262,7 @@ fn show_note(note: &Note) -> String {
     match note {
         Note::Synced { objects, at } => format!("synced {at:?} with {objects} objects"),
         Note::WatchExpired => "watch expired".to_owned(),
+        Note::RelistWanted => "relist wanted".to_owned(),
         Note::VersionRefused { class } => format!("version refused: {class}"),
         Note::TokenExpired => "token expired".to_owned(),
         Note::StreamingFellBack { why, for_good } => {

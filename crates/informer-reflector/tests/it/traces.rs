@@ -54,6 +54,7 @@ traces! {
     list_brings_nothing
     relist_after_expired_watch
     relist_refused_as_expired
+    relist_wanted
     relist_refused_as_too_large
     quorum_list_refused
     watch_ends_quietly

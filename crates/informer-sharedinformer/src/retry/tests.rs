@@ -32,10 +32,18 @@ fn due(refused: &mut Refused<&'static str, ()>, now: Instant) -> Deltas {
     batch.deltas
 }
 
+fn refuse(
+    refused: &mut Refused<&'static str, ()>,
+    now: Instant,
+    failed: Deltas,
+) -> Refusal<&'static str, ()> {
+    refused.refuse(now, failed, None)
+}
+
 #[test]
 fn it_is_tried_again_at_growing_intervals_up_to_ten_seconds() {
     let (mut now, mut refused) = (start(), Refused::new());
-    assert!(refused.refuse(now, vec![upsert("a")]).is_empty());
+    assert!(refuse(&mut refused, now, vec![upsert("a")]).back.is_empty());
     let mut waits = Vec::new();
     for _ in 0..9 {
         let at = refused.poll_timeout().unwrap();
@@ -44,22 +52,22 @@ fn it_is_tried_again_at_growing_intervals_up_to_ten_seconds() {
         now = at;
         let again = due(&mut refused, now);
         assert_eq!(again.len(), 1);
-        refused.refuse(now, again);
+        refuse(&mut refused, now, again);
     }
     assert_eq!(waits, [100, 200, 400, 800, 1600, 3200, 6400, 10_000, 10_000]);
     due(&mut refused, now + LAST);
-    refused.refuse(now + LAST, Vec::new());
+    refuse(&mut refused, now + LAST, Vec::new());
     assert!(refused.is_empty() && refused.poll_timeout().is_none());
-    refused.refuse(now, vec![upsert("a")]);
+    refuse(&mut refused, now, vec![upsert("a")]);
     assert_eq!(refused.poll_timeout(), Some(now + FIRST), "it starts over");
 }
 
 #[test]
 fn another_refusal_meanwhile_does_not_put_off_the_retry() {
     let (now, mut refused) = (start(), Refused::new());
-    refused.refuse(now, vec![upsert("a")]);
+    refuse(&mut refused, now, vec![upsert("a")]);
     let at = refused.poll_timeout();
-    refused.refuse(now + Duration::from_millis(50), vec![upsert("b")]);
+    refuse(&mut refused, now + Duration::from_millis(50), vec![upsert("b")]);
     assert_eq!(refused.poll_timeout(), at);
     assert_eq!(due(&mut refused, at.unwrap()).len(), 2);
 }
@@ -67,7 +75,7 @@ fn another_refusal_meanwhile_does_not_put_off_the_retry() {
 #[test]
 fn what_comes_later_makes_it_moot() {
     let (now, mut refused) = (start(), Refused::new());
-    refused.refuse(now, vec![upsert("a"), upsert("b"), upsert("c")]);
+    refuse(&mut refused, now, vec![upsert("a"), upsert("b"), upsert("c")]);
     refused.supersede(&Batch::of(Delta::Resync, false));
     refused.supersede(&Batch::of(upsert("b"), false));
     assert!(!refused.is_empty());
@@ -78,10 +86,54 @@ fn what_comes_later_makes_it_moot() {
 #[test]
 fn a_refused_list_goes_back_to_the_queue_which_waits_for_its_time() {
     let (now, mut refused) = (start(), Refused::new());
-    let back = refused.refuse(now, vec![list()]);
-    assert_eq!(back.len(), 1);
+    let refusal = refuse(&mut refused, now, vec![list()]);
+    assert_eq!(refusal.back.len(), 1);
     assert!(refused.is_blocked() && !refused.is_empty());
     let at = refused.poll_timeout().unwrap();
     assert!(due(&mut refused, at).is_empty());
     assert!(!refused.is_blocked(), "now it may come again");
+}
+
+/// Refused again and again; says after which attempts a relist was wanted. `list`: each brings the object again, refused as before.
+fn relists(refused: &mut Refused<&'static str, ()>, attempts: u32, list_comes: bool) -> Vec<u32> {
+    let (mut now, mut wanted) = (start(), Vec::new());
+    let mut again = vec![upsert("a")];
+    for attempt in 1..=attempts {
+        if refuse(refused, now, again).relist {
+            wanted.push(attempt);
+            if list_comes {
+                refused.supersede(&Batch::of(list(), false));
+                assert!(
+                    !refuse(refused, now, vec![upsert("a")]).relist,
+                    "not at once again"
+                );
+            }
+        }
+        now = refused.poll_timeout().unwrap();
+        again = due(refused, now);
+    }
+    wanted
+}
+
+#[test]
+fn what_stays_refused_asks_for_a_relist_longer_apart_each_time() {
+    let wanted = relists(&mut Refused::new(), 400, false);
+    assert_eq!(wanted, [5, 10, 20, 40, 80, 160, 240, 320, 400]);
+}
+
+#[test]
+fn a_relist_that_brings_the_same_again_does_not_shorten_the_next_wait() {
+    let mut refused = Refused::new();
+    let wanted = relists(&mut refused, 50, true);
+    // The list is an attempt, too.
+    assert_eq!(wanted, [5, 9, 18, 37]);
+}
+
+#[test]
+fn when_all_is_well_it_starts_over() {
+    let mut refused = Refused::new();
+    assert_eq!(relists(&mut refused, 12, false), [5, 10]);
+    assert!(refused.is_empty(), "it is being tried");
+    refuse(&mut refused, start(), Vec::new());
+    assert_eq!(relists(&mut refused, 12, false), [5, 10]);
 }

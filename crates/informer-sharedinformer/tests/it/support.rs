@@ -11,9 +11,7 @@ use std::{
 use informer_core::{
     Cause, Change, Clock, Delta, DeltaSink, Entry, ObjectKey, ResourceVersion, Stamp, TokioClock,
 };
-use informer_sharedinformer::{
-    Connected, QueueKind, SharedInformer, Sink, Source, SourceContext, SourceStatus,
-};
+use informer_sharedinformer::{Connected, QueueKind, SharedInformer, Sink, Source, SourceContext};
 
 /// The object of the tests.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,26 +48,36 @@ pub(crate) fn version(number: u64) -> ResourceVersion {
 
 /// Pushes into an informer's queue what a test says.
 #[derive(Clone, Default)]
-pub(crate) struct Tap(Arc<Mutex<Option<Sink<ObjectKey, Pod>>>>);
+pub(crate) struct Tap {
+    sink: Arc<Mutex<Option<Sink<ObjectKey, Pod>>>>,
+    relist: Option<Arc<dyn Fn() + Send + Sync>>,
+}
 
 impl Source<ObjectKey, Pod> for Tap {
     fn connect(self, sink: Sink<ObjectKey, Pod>, _: SourceContext) -> Connected {
-        *self.0.lock().unwrap() = Some(sink.clone());
+        *self.sink.lock().unwrap() = Some(sink.clone());
         let mut sink = sink;
-        Connected {
-            run: Box::pin(async move { poll_fn(|cx| sink.poll_closed(cx)).await }),
-            status: Arc::new(SourceStatus::default),
+        let connected = Connected::new(async move { poll_fn(|cx| sink.poll_closed(cx)).await });
+        match self.relist {
+            Some(relist) => connected.with_relist(move || relist()),
+            None => connected,
         }
     }
 }
 
 impl Tap {
+    /// The same, which says so when it is to list again.
+    pub(crate) fn on_relist(mut self, relist: impl Fn() + Send + Sync + 'static) -> Self {
+        self.relist = Some(Arc::new(relist));
+        self
+    }
+
     pub(crate) fn push(&self, delta: Delta<ObjectKey, Pod>) {
-        self.0.lock().unwrap().as_mut().expect("built").push(delta);
+        self.sink.lock().unwrap().as_mut().expect("built").push(delta);
     }
 
     pub(crate) fn is_ready(&self) -> bool {
-        let mut sink = self.0.lock().unwrap().clone().expect("built");
+        let mut sink = self.sink.lock().unwrap().clone().expect("built");
         let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
         matches!(sink.poll_ready(&mut cx), Poll::Ready(Ok(())))
     }

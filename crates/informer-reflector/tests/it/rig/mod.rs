@@ -11,7 +11,7 @@ use std::{
 };
 
 use informer_core::{BoxFuture, KeyFunc, ListerWatcher, NamespaceName, ObjectKey, Watched};
-use informer_reflector::{Options, Reflector, ReflectorError, Start, StatusReader, Transform};
+use informer_reflector::{Control, Options, Reflector, ReflectorError, Start, StatusReader, Transform};
 
 mod clock;
 mod sink;
@@ -48,6 +48,7 @@ pub(crate) struct Rig {
     errors: Arc<Mutex<Vec<ReflectorError>>>,
     running: Option<BoxFuture<'static, ()>>,
     status: Option<StatusReader>,
+    control: Option<Control>,
     woken: Arc<Flag>,
 }
 
@@ -67,6 +68,7 @@ impl Rig {
             errors: Arc::default(),
             running: None,
             status: None,
+            control: None,
             woken: Arc::default(),
         }
     }
@@ -104,6 +106,7 @@ impl Rig {
             reflector = reflector.transform(transform);
         }
         self.status = Some(reflector.status());
+        self.control = Some(reflector.control());
         self.running = Some(Box::pin(reflector.run()));
         self.settle();
     }
@@ -154,6 +157,12 @@ impl Rig {
     /// Drops the reflector.
     pub(crate) fn stop(&mut self) {
         self.running = None;
+    }
+
+    /// Asks for a relist.
+    pub(crate) fn relist(&mut self) {
+        self.control.clone().unwrap().relist();
+        self.settle();
     }
 
     pub(crate) fn status(&self) -> StatusReader {
