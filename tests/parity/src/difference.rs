@@ -16,22 +16,51 @@ pub enum Difference {
     LostLastState,
     /// A queue is synced before its first list was handed out, if that came while something else was in hand.
     EarlySync,
+    /// Another object under the same key is an update.
+    UidChange,
+    /// What a list finds unchanged is told again.
+    RelistAgain,
+    /// A delete of an object that nobody was told of is told.
+    UnknownDelete,
+    /// The delete of another object of the same key is told as the delete of the stored one.
+    ForeignDelete,
+    /// A handler that panics in an initial add is never synced.
+    PanicUnsynced,
+    /// Where a transform takes the version off, real updates count as resyncs and reach nobody.
+    BlankedVersion,
+    /// What the consumer could not process is gone.
+    DroppedError,
 }
 
 impl Difference {
     /// All of them.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 12] = [
         Self::AppliedVersion,
         Self::IndexFailure,
         Self::EqualStamp,
         Self::LostLastState,
         Self::EarlySync,
+        Self::UidChange,
+        Self::RelistAgain,
+        Self::UnknownDelete,
+        Self::ForeignDelete,
+        Self::PanicUnsynced,
+        Self::BlankedVersion,
+        Self::DroppedError,
     ];
 
     /// Whether random sequences meet it. The others have traces of their own.
     #[must_use]
     pub fn is_by_chance(self) -> bool {
-        !matches!(self, Self::IndexFailure | Self::EqualStamp | Self::EarlySync)
+        !matches!(
+            self,
+            Self::IndexFailure
+                | Self::EqualStamp
+                | Self::EarlySync
+                | Self::PanicUnsynced
+                | Self::BlankedVersion
+                | Self::DroppedError
+        )
     }
 
     /// Its name in `DIFFERENCES.md` and the name of its traces.
@@ -43,6 +72,13 @@ impl Difference {
             Self::EqualStamp => "equal-stamp",
             Self::LostLastState => "lost-last-state",
             Self::EarlySync => "early-sync",
+            Self::UidChange => "uid-change",
+            Self::RelistAgain => "relist-again",
+            Self::UnknownDelete => "unknown-delete",
+            Self::ForeignDelete => "foreign-delete",
+            Self::PanicUnsynced => "panic-unsynced",
+            Self::BlankedVersion => "blanked-version",
+            Self::DroppedError => "dropped-error",
         }
     }
 }

@@ -9,9 +9,12 @@ pub struct Random(SplitMix64);
 impl Random {
     /// The choices of one case of a run.
     #[must_use]
-    pub fn new(seed: u64, case: u64) -> Self {
-        let mut mixed = SplitMix64::new(seed);
-        Self(SplitMix64::new(mixed.next_u64() ^ case.wrapping_mul(0x9e37_79b9)))
+    pub fn new(seed: u64, suite: &str, case: u64) -> Self {
+        let parts = suite.bytes().map(u64::from).chain([case]);
+        let mixed = parts.fold(seed, |mixed, part| {
+            SplitMix64::new(mixed ^ part.wrapping_mul(0xff51_afd7_ed55_8ccd)).next_u64()
+        });
+        Self(SplitMix64::new(mixed))
     }
 
     /// A number below `limit`, which is not zero.

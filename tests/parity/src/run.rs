@@ -56,7 +56,7 @@ pub fn campaign(suite: &dyn Suite, oracles: &Path, seed: u64, cases: u64) -> io:
         while case < cases && under_way.len() < UNDER_WAY {
             let sequence = Sequence {
                 suite: suite.name().to_owned(),
-                ops: suite.generate(&mut Random::new(seed, case)),
+                ops: suite.generate(&mut Random::new(seed, suite.name(), case)),
             };
             oracle.ask(&sequence)?;
             under_way.push_back(sequence);

@@ -20,6 +20,11 @@ impl View {
         self.now.insert(name.into(), value.to_string());
     }
 
+    /// Leaves out what was put.
+    pub fn forget(&mut self, name: &str) {
+        self.now.remove(name);
+    }
+
     /// What was not to be seen before; the empty text stands for what is there no more.
     pub fn changes(&mut self) -> BTreeMap<String, String> {
         let mut changes = BTreeMap::new();

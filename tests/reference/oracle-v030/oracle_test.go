@@ -9,6 +9,7 @@ import (
 // TestServe is the oracle's main: the bubbles of testing/synctest want a test around them.
 func TestServe(t *testing.T) {
 	common.Serve(t, map[string]func() common.Script{
-		"deltafifo": newDeltaFIFO,
+		"deltafifo":    newDeltaFIFO,
+		"informer-old": common.NewInformer(true),
 	})
 }

@@ -9,7 +9,9 @@ import (
 // TestServe is the oracle's main: the bubbles of testing/synctest want a test around them.
 func TestServe(t *testing.T) {
 	common.Serve(t, map[string]func() common.Script{
-		"realfifo": newRealFIFO,
-		"store":    newStore,
+		"informer":        common.NewInformer(false),
+		"informer-spread": common.NewInformer(false),
+		"realfifo":        newRealFIFO,
+		"store":           newStore,
 	})
 }

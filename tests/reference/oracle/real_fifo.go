@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"errors"
 	"reflect"
 	"strconv"
 	"strings"
@@ -22,9 +23,13 @@ import (
 //	bookmark @VERSION
 //	pop [one]               a batch, or one delta
 //	pop [one] while OP; …   the same, and meanwhile the source pushes, if it need not wait
+//	pop fail                a batch that the consumer cannot process
 type realFIFO struct {
 	fifo *cache.RealFIFO
 }
+
+// errFailed is what a consumer returns that cannot go on. An informer's loop drops it, too.
+var errFailed = errors.New("failed")
 
 func newRealFIFO() common.Script {
 	return &realFIFO{fifo: cache.NewRealFIFOWithOptions(cache.RealFIFOOptions{
@@ -48,7 +53,7 @@ func (r *realFIFO) Play(op common.Op, say func(string, ...any)) {
 			say("empty")
 			return
 		}
-		r.pop(strings.TrimSpace(how) == "one", common.Parts(meanwhile), say)
+		r.pop(strings.TrimSpace(how), common.Parts(meanwhile), say)
 	default:
 		if err := r.push(op); err != nil {
 			say("refused: %v", err)
@@ -77,7 +82,7 @@ func (r *realFIFO) push(op common.Op) error {
 	}
 }
 
-func (r *realFIFO) pop(one bool, meanwhile []common.Op, say func(string, ...any)) {
+func (r *realFIFO) pop(how string, meanwhile []common.Op, say func(string, ...any)) {
 	process := func(deltas []cache.Delta, initial bool) error {
 		when := "later"
 		if initial {
@@ -102,18 +107,21 @@ func (r *realFIFO) pop(one bool, meanwhile []common.Op, say func(string, ...any)
 		if r.fifo.HasSynced() {
 			say("synced meanwhile")
 		}
+		if how == "fail" {
+			return errFailed
+		}
 		return nil
 	}
 	single := func(object any, initial bool) error {
 		return process(object.(cache.Deltas), initial)
 	}
 	var err error
-	if one {
+	if how == "one" {
 		_, err = r.fifo.Pop(single)
 	} else {
 		err = r.fifo.PopBatch(process, single)
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, errFailed) {
 		say("refused: %v", err)
 	}
 }

@@ -2,6 +2,7 @@
 
 mod delta_fifo;
 mod deltas;
+mod informer;
 mod objects;
 mod real_fifo;
 mod store;
@@ -30,7 +31,14 @@ pub trait Suite: Sync {
 }
 
 /// All suites.
-pub const ALL: [&dyn Suite; 3] = [&store::Store, &real_fifo::RealFifo, &delta_fifo::DeltaFifo];
+pub const ALL: [&dyn Suite; 6] = [
+    &store::Store,
+    &real_fifo::RealFifo,
+    &delta_fifo::DeltaFifo,
+    &informer::Informer(Version::Atomic),
+    &informer::Informer(Version::Spread),
+    &informer::Informer(Version::Old),
+];
 
 /// The suite of that name.
 #[must_use]

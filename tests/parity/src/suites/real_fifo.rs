@@ -35,7 +35,7 @@ impl Suite for RealFifo {
     }
 
     fn share(&self) -> u64 {
-        25
+        15
     }
 
     fn generate(&self, random: &mut Random) -> Vec<String> {
@@ -106,7 +106,12 @@ impl Ours {
                 said.push("synced meanwhile".to_owned());
             }
         }
-        self.queue.settle(Vec::new());
+        let failed = if how.trim() == "fail" {
+            batch.deltas
+        } else {
+            Vec::new()
+        };
+        self.queue.settle(failed);
     }
 }
 

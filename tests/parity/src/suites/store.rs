@@ -33,7 +33,7 @@ impl Suite for Store {
     }
 
     fn share(&self) -> u64 {
-        30
+        20
     }
 
     fn generate(&self, random: &mut Random) -> Vec<String> {
