@@ -177,6 +177,14 @@ fn a_replica_that_lags_serves_the_past_until_it_has_caught_up() {
     assert_eq!(until, site.clock.now() + Duration::from_secs(5));
     site.clock.advance_to(until);
     assert!(matches!(site.api.poll_body(until, watch), BodyPoll::Chunk(_)));
+    assert!(matches!(site.api.poll_body(until, watch), BodyPoll::Chunk(_)));
+    let BodyPoll::Pending(Some(next)) = site.api.poll_body(until, watch) else {
+        panic!("there is nothing more to tell");
+    };
+    assert!(
+        next > until,
+        "a replica that has caught up is waited for no more: {next:?}"
+    );
 }
 
 #[test]

@@ -152,7 +152,8 @@ impl Watch {
             Some(self.deadline),
             self.bookmark_at,
             self.wanted.as_ref().map(|wanted| wanted.until),
-            self.lag.map(|lag| lag.until),
+            // One that has caught up has nothing more to wait for.
+            self.lag.map(|lag| lag.until).filter(|until| *until > now),
         ];
         WatchPoll::Pending(waits.into_iter().flatten().min().unwrap_or(self.deadline))
     }
