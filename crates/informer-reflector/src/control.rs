@@ -35,7 +35,7 @@ impl Control {
     }
 
     /// Ready when [`take_relist`](Self::take_relist) has something to tell.
-    pub(crate) fn poll(&self, cx: &mut Context<'_>) -> Poll<()> {
+    pub(crate) fn poll(&self, cx: &Context<'_>) -> Poll<()> {
         let mut waker = self.lock();
         if self.0.relist.load(Ordering::Acquire) {
             return Poll::Ready(());

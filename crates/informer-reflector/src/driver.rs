@@ -12,6 +12,7 @@ use crate::{
     Control, Options,
     ingest::Ingest,
     machine::Machine,
+    metrics::Meter,
     open::{Event, Open, Request, listed, open_list, open_watch, watched},
     race::{Alarm, First, race, yield_now},
     session::{Hook, Session, StoppedOnDrop},
@@ -43,6 +44,7 @@ where
         options: Options,
         control: Control,
         hooks: Vec<Hook>,
+        meter: Option<Meter>,
         board: StoppedOnDrop<C>,
     ) -> Self {
         let name = options.name.clone();
@@ -50,7 +52,7 @@ where
             .seed
             .unwrap_or_else(|| RandomState::new().build_hasher().finish());
         let machine = Machine::new(options, seed, clock.now());
-        let session = Session::new(machine, ingest, sink, clock.clone(), hooks, name, board);
+        let session = Session::new(machine, ingest, sink, clock.clone(), hooks, name, meter, board);
         Self {
             source,
             alarm: Alarm::new(clock),

@@ -6,9 +6,10 @@ use informer_core::{Clock, DeltaSink, KeyFunc, ListerWatcher};
 use tracing::Instrument;
 
 use crate::{
-    Control, Options, ReflectorError, StatusReader, Transform,
+    Control, Metrics, Options, ReflectorError, StatusReader, Transform,
     driver::Driver,
     ingest::Ingest,
+    metrics::Meter,
     session::{Hook, StoppedOnDrop},
     status::StatusBoard,
 };
@@ -25,6 +26,7 @@ pub struct Reflector<L: ListerWatcher, F, S, C: Clock> {
     control: Control,
     transform: Option<Arc<dyn Transform<L::Object>>>,
     hooks: Vec<Hook>,
+    metrics: Option<Arc<dyn Metrics>>,
     board: StoppedOnDrop<C>,
 }
 
@@ -58,6 +60,7 @@ where
             control: Control::default(),
             transform: None,
             hooks: Vec::new(),
+            metrics: None,
             board,
         }
     }
@@ -74,6 +77,13 @@ where
     #[must_use]
     pub fn on_error(mut self, hook: impl Fn(&ReflectorError) + Send + Sync + 'static) -> Self {
         self.hooks.push(Arc::new(hook));
+        self
+    }
+
+    /// Tells `metrics` the numbers.
+    #[must_use]
+    pub fn metrics(mut self, metrics: Arc<dyn Metrics>) -> Self {
+        self.metrics = Some(metrics);
         self
     }
 
@@ -110,6 +120,7 @@ where
                 self.options,
                 self.control,
                 self.hooks,
+                self.metrics.map(Meter::new),
                 self.board,
             );
             driver.run().await;

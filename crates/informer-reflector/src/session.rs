@@ -13,6 +13,7 @@ use crate::{
     ingest::{Held, Ingest, Ingested, Unusable, guarded},
     log,
     machine::{Action, Failed, Input, Machine, What},
+    metrics::Meter,
     open::{Event, Open, Request},
     status::StatusBoard,
 };
@@ -34,6 +35,7 @@ pub(crate) struct Session<L: ListerWatcher, F: KeyFunc<L::Object>, S, C: Clock> 
     clock: C,
     hooks: Vec<Hook>,
     name: Arc<str>,
+    meter: Option<Meter>,
     board: StoppedOnDrop<C>,
 }
 
@@ -56,6 +58,7 @@ where
     S: DeltaSink<F::Key, L::Object>,
     C: Clock,
 {
+    #[expect(clippy::too_many_arguments, reason = "it takes the reflector apart, once")]
     pub(crate) fn new(
         machine: Machine,
         ingest: Ingest<L::Object, F>,
@@ -63,6 +66,7 @@ where
         clock: C,
         hooks: Vec<Hook>,
         name: Arc<str>,
+        meter: Option<Meter>,
         board: StoppedOnDrop<C>,
     ) -> Self {
         Self {
@@ -77,6 +81,7 @@ where
             clock,
             hooks,
             name,
+            meter,
             board,
         }
     }
@@ -111,6 +116,9 @@ where
     }
 
     fn input(&mut self, event: Event<L>) -> Input {
+        if let (Some(meter), Event::Ended | Event::Failed(_)) = (&mut self.meter, &event) {
+            meter.watch_over(self.clock.now(), self.machine.status());
+        }
         match event {
             Event::ListOpened(list) => {
                 self.open = Open::List(list);
@@ -195,6 +203,9 @@ where
     /// Does all that the machine wants done.
     pub(crate) fn perform(&mut self) {
         while let Some(action) = self.machine.poll_action() {
+            if let Some(meter) = &mut self.meter {
+                meter.action(self.clock.now(), &action, self.machine.status());
+            }
             match action {
                 Action::OpenList(request) => {
                     tracing::debug!(version = ?request.version, limit = request.limit, continued = request.token.is_some(), "Listing");
@@ -250,7 +261,17 @@ where
         }
         self.at_hand = None;
         self.cause = None;
+        self.measure();
         self.show();
+    }
+
+    fn measure(&mut self) {
+        let Some(meter) = &mut self.meter else { return };
+        let status = self.machine.status();
+        if status.phase == Phase::Watching && !meter.is_watching() {
+            meter.watch_began(self.clock.now(), status);
+        }
+        meter.settled(&status.version);
     }
 
     fn show(&mut self) {
@@ -265,6 +286,9 @@ where
 
     fn unusable(&mut self, Unusable { problem, cause }: Unusable) {
         self.machine.handle_unusable(chain(&*cause));
+        if let Some(meter) = &self.meter {
+            meter.unusable(problem);
+        }
         self.report(&ReflectorError {
             reflector: self.name.clone(),
             problem,

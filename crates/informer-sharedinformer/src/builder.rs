@@ -8,8 +8,8 @@ use std::{
 };
 
 use informer_core::{
-    BoxClock, Clock, DeltaQueue, Handle, IndexFunc, Key, KeyFunc, ListerWatcher, ObjectKey, Store,
-    StoreWriter, TokioClock,
+    BoxClock, Clock, DeltaQueue, EventHandler, Handle, IndexFunc, Key, KeyFunc, ListerWatcher, ObjectKey,
+    Store, StoreWriter, TokioClock,
 };
 use informer_reflector::{Options, Transform};
 use informer_store::{Indexers, Reader};
@@ -18,6 +18,8 @@ use crate::{
     error::{BuildError, Trouble},
     informer::SharedInformer,
     listed::Listed,
+    metrics::{InformerId, Meter, MetricsRegistry},
+    pump::Pump,
     queue::QueueKind,
     resync::Resyncs,
     shared::{Parts, Shared},
@@ -37,6 +39,7 @@ pub struct Builder<Q, K, S> {
     clock: BoxClock,
     resync: Option<Duration>,
     hooks: Vec<Hook>,
+    measured: Option<(MetricsRegistry, InformerId)>,
     /// A call that came too late.
     refused: Option<BuildError>,
 }
@@ -52,6 +55,7 @@ impl<Q: Key, K: Send + Sync + 'static, S> Builder<Q, K, S> {
             clock: BoxClock::new(TokioClock),
             resync: None,
             hooks: Vec::new(),
+            measured: None,
             refused: None,
         }
     }
@@ -96,6 +100,13 @@ impl<Q: Key, K: Send + Sync + 'static, S> Builder<Q, K, S> {
     #[must_use]
     pub fn resync(mut self, period: Duration) -> Self {
         self.resync = Some(period);
+        self
+    }
+
+    /// Has it measured by the registry's provider, under a name that no other informer of the registry has while this one is not stopped.
+    #[must_use]
+    pub fn metrics(mut self, registry: &MetricsRegistry, id: InformerId) -> Self {
+        self.measured = Some((registry.clone(), id));
         self
     }
 
@@ -156,6 +167,7 @@ where
             clock: self.clock,
             resync: self.resync,
             hooks: self.hooks,
+            measured: self.measured,
             refused: too_late
                 .then(|| BuildError::new("the key function must be given before the queue and the store")),
         }
@@ -166,8 +178,21 @@ impl<Q: Key, K: Send + Sync + 'static, S: Source<Q, K>> Builder<Q, K, S> {
     /// The informer, which does nothing until it is run.
     ///
     /// # Errors
-    /// When the parts do not fit: two indices of one name, index functions for a store of your own, a key function that came too late.
+    /// When the parts do not fit: two indices of one name, index functions for a store of your own, a key function that came too late, a
+    /// name for metrics that is taken.
     pub fn build(self) -> Result<SharedInformer<Q, K>, BuildError> {
+        self.share().map(SharedInformer::new)
+    }
+
+    /// The same for one handler alone, called in step with the store and without task or backlog.
+    ///
+    /// # Errors
+    /// As [`build`](Self::build).
+    pub fn build_pump<H: EventHandler<Q, K>>(self, handler: H) -> Result<Pump<Q, K, H>, BuildError> {
+        self.share().map(|shared| Pump::new(shared, handler))
+    }
+
+    fn share(self) -> Result<Shared<Q, K>, BuildError> {
         if let Some(refused) = self.refused {
             return Err(refused);
         }
@@ -192,10 +217,18 @@ impl<Q: Key, K: Send + Sync + 'static, S: Source<Q, K>> Builder<Q, K, S> {
         let queue: Box<dyn DeltaQueue<Q, K>> = self.queue.unwrap_or_default().into_queue(&store);
         let queue = Handle::new(queue);
         let report = reporter(name.clone(), self.hooks);
-        let sink = Sink::new(queue.clone(), store.clone());
-        let context = SourceContext::new(name.clone(), self.clock.clone(), report.clone());
+        let mut context = SourceContext::new(name.clone(), self.clock.clone(), report.clone());
+        let mut measured = None;
+        if let Some((registry, id)) = self.measured {
+            let claim = registry.claim(&id).map_err(|error| refuse(error.to_string()))?;
+            let meter = Meter::new(registry.provider().informer(&id), self.clock.clone());
+            context.metrics = registry.provider().reflector(&id);
+            measured = Some((meter, claim));
+        }
+        let meter = measured.as_ref().map(|(meter, _)| meter.clone());
+        let sink = Sink::new(queue.clone(), store.clone(), meter);
         let source = self.source.connect(sink, context);
-        let shared = Shared::new(Parts {
+        Ok(Shared::new(Parts {
             name,
             store,
             own,
@@ -205,8 +238,8 @@ impl<Q: Key, K: Send + Sync + 'static, S: Source<Q, K>> Builder<Q, K, S> {
             report,
             resyncs: Resyncs::new(self.resync),
             source,
-        });
-        Ok(SharedInformer::new(shared))
+            measured,
+        }))
     }
 }
 

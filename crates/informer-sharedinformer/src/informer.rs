@@ -66,7 +66,7 @@ impl<Q: Key, K: Send + Sync + 'static> SharedInformer<Q, K> {
     /// Dropping the future stops the informer as [`stop`](Self::stop) does.
     pub async fn run(&self) -> Result<Ended, RunError> {
         let source = self.0.begin()?;
-        Ok(run::run(self.0.clone(), source).await)
+        Ok(run::run(self.0.clone(), source, || {}).await)
     }
 
     /// Runs it on a task of its own.
@@ -80,7 +80,7 @@ impl<Q: Key, K: Send + Sync + 'static> SharedInformer<Q, K> {
         // Before the run begins, which cannot be undone.
         let runtime = runtime::Handle::current();
         let source = self.0.begin()?;
-        let task = runtime.spawn(run::run(self.0.clone(), source));
+        let task = runtime.spawn(run::run(self.0.clone(), source, || {}));
         Ok(Running {
             informer: self.clone(),
             task: Some(task),
@@ -175,13 +175,7 @@ impl<Q: Key, K: Send + Sync + 'static> SharedInformer<Q, K> {
         name: impl Into<Arc<str>>,
         function: impl IndexFunc<K> + 'static,
     ) -> Result<(), BuildError> {
-        let refuse = |why: String| BuildError::new(format!("informer {:?}: {why}", self.0.name));
-        match &self.0.own {
-            Some(reader) => reader
-                .add_index(name, function)
-                .map_err(|error| refuse(error.to_string())),
-            None => Err(refuse("a store of your own brings its own indices".to_owned())),
-        }
+        self.0.add_index(name.into(), function)
     }
 
     /// The store with the questions that controllers ask.
@@ -209,9 +203,7 @@ impl<Q: Key, K: Send + Sync + 'static> SharedInformer<Q, K> {
         let done = life.wait_for(|life| life.synced || life.stopped).await;
         match done {
             Ok(life) if life.synced => Ok(()),
-            Ok(_) | Err(_) => Err(Stopped {
-                name: self.0.name.clone(),
-            }),
+            Ok(_) | Err(_) => Err(self.0.stopped()),
         }
     }
 

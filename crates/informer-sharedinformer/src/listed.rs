@@ -52,6 +52,9 @@ where
         if let Some(transform) = self.transform {
             reflector = reflector.transform(transform);
         }
+        if let Some(metrics) = context.metrics.clone() {
+            reflector = reflector.metrics(metrics);
+        }
         let reflector = reflector.on_error(move |error: &ReflectorError| {
             context.report(Trouble::Source {
                 class: error.class(),

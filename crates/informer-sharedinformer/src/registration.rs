@@ -149,8 +149,6 @@ impl<Q: Key, K: Send + Sync + 'static> Member for Joined<Q, K> {
     }
 
     fn stopped(&self) -> Stopped {
-        Stopped {
-            name: self.shared.name.clone(),
-        }
+        self.shared.stopped()
     }
 }

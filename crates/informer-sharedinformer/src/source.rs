@@ -9,7 +9,7 @@ use std::{
 
 use informer_core::{BoxClock, BoxFuture, Closed, Delta, DeltaQueue, DeltaSink, Handle, Key, Stamp, Store};
 
-use crate::{error::Trouble, status::SourceStatus};
+use crate::{error::Trouble, metrics::Meter, status::SourceStatus};
 
 /// Fills an informer's queue. A reflector does ([`SharedInformer::builder`](crate::SharedInformer::builder)); so may a recording, another
 /// cache, or a test ([`SharedInformer::fed_by`](crate::SharedInformer::fed_by)).
@@ -28,12 +28,19 @@ pub struct SourceContext {
     pub name: Arc<str>,
     /// The informer's clock.
     pub clock: BoxClock,
+    /// Who counts for its reflector.
+    pub metrics: Option<Arc<dyn informer_reflector::Metrics>>,
     report: Arc<dyn Fn(Trouble) + Send + Sync>,
 }
 
 impl SourceContext {
     pub(crate) fn new(name: Arc<str>, clock: BoxClock, report: Arc<dyn Fn(Trouble) + Send + Sync>) -> Self {
-        Self { name, clock, report }
+        Self {
+            name,
+            clock,
+            metrics: None,
+            report,
+        }
     }
 
     /// Tells the informer's error hook.
@@ -105,17 +112,22 @@ where
 pub struct Sink<Q, K> {
     queue: Handle<Box<dyn DeltaQueue<Q, K>>, Q, K>,
     store: Arc<dyn Store<Q, K>>,
+    meter: Option<Meter>,
 }
 
 impl<Q, K> Sink<Q, K> {
-    pub(crate) fn new(queue: Handle<Box<dyn DeltaQueue<Q, K>>, Q, K>, store: Arc<dyn Store<Q, K>>) -> Self {
-        Self { queue, store }
+    pub(crate) fn new(
+        queue: Handle<Box<dyn DeltaQueue<Q, K>>, Q, K>,
+        store: Arc<dyn Store<Q, K>>,
+        meter: Option<Meter>,
+    ) -> Self {
+        Self { queue, store, meter }
     }
 }
 
 impl<Q, K> Clone for Sink<Q, K> {
     fn clone(&self) -> Self {
-        Self::new(self.queue.clone(), self.store.clone())
+        Self::new(self.queue.clone(), self.store.clone(), self.meter.clone())
     }
 }
 
@@ -134,6 +146,9 @@ impl<Q, K> DeltaSink<Q, K> for Sink<Q, K> {
 
     fn push(&mut self, delta: Delta<Q, K>) {
         self.queue.push(delta);
+        if let Some(meter) = &self.meter {
+            meter.queued(self.queue.len());
+        }
     }
 
     fn poll_closed(&mut self, cx: &mut Context<'_>) -> Poll<()> {

@@ -11,6 +11,7 @@ mod flow;
 mod ingest;
 mod log;
 mod machine;
+mod metrics;
 mod relist;
 mod rig;
 mod script;

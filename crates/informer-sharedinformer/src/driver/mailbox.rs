@@ -1,8 +1,10 @@
 //! A listener behind a lock, with a waker for whoever calls the handler and a watch for whoever waits for it.
 
 use std::{
+    any::Any,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     task::{Poll, Waker},
+    time::Instant,
 };
 
 use informer_core::{Change, Key, Snapshot};
@@ -11,6 +13,7 @@ use tokio::sync::{Notify, watch};
 use crate::{
     backlog::BacklogPolicy,
     listener::{Listener, Progress},
+    metrics::Meter,
 };
 
 /// What others wait for.
@@ -28,11 +31,16 @@ pub(crate) struct Mailbox<Q, K> {
     marks: watch::Sender<Marks>,
     /// Told when a handler that blocks the informer has room again.
     room: Arc<Notify>,
+    meter: Option<Meter>,
 }
 
 struct State<Q, K> {
     listener: Listener<Q, K>,
     waker: Option<Waker>,
+    /// When the call began that runs, where somebody measures it.
+    began: Option<Instant>,
+    /// Lives as long as the handler.
+    keep: Option<Box<dyn Any + Send>>,
 }
 
 impl<Q: Key, K> Mailbox<Q, K> {
@@ -42,7 +50,6 @@ impl<Q: Key, K> Mailbox<Q, K> {
         policy: BacklogPolicy,
         store: Option<Arc<dyn Snapshot<Q, K>>>,
         source_synced: bool,
-        room: Arc<Notify>,
     ) -> Self {
         let listener = Listener::new(policy, store, source_synced);
         let marks = watch::Sender::new(Marks {
@@ -52,14 +59,27 @@ impl<Q: Key, K> Mailbox<Q, K> {
         let state = Mutex::new(State {
             listener,
             waker: None,
+            began: None,
+            keep: None,
         });
         Self {
             id,
             name,
             state,
             marks,
-            room,
+            room: Arc::default(),
+            meter: None,
         }
+    }
+
+    pub(crate) fn with_room(mut self, room: Arc<Notify>) -> Self {
+        self.room = room;
+        self
+    }
+
+    pub(crate) fn measured(mut self, meter: Option<Meter>) -> Self {
+        self.meter = meter;
+        self
     }
 
     /// Changes of the store that are for this handler.
@@ -68,9 +88,32 @@ impl<Q: Key, K> Mailbox<Q, K> {
             let mut state = self.lock();
             changes.for_each(|change| state.listener.offer(change));
             self.mark_synced(&state);
+            self.measure(&state);
             state.waker.take()
         };
         waker.into_iter().for_each(Waker::wake);
+    }
+
+    /// The last that it is told; then it ends. Gives `keep` back if it has ended already, and else keeps it until then.
+    pub(crate) fn dismiss(
+        &self,
+        changes: impl Iterator<Item = Change<Q, K>>,
+        keep: Box<dyn Any + Send>,
+    ) -> Option<Box<dyn Any + Send>> {
+        let waker = {
+            let mut state = self.lock();
+            if state.listener.is_closed() {
+                return Some(keep);
+            }
+            changes.for_each(|change| state.listener.offer(change));
+            state.listener.dismiss();
+            state.keep = Some(keep);
+            self.measure(&state);
+            state.waker.take()
+        };
+        waker.into_iter().for_each(Waker::wake);
+        self.room.notify_one();
+        None
     }
 
     pub(crate) fn source_synced(&self) {
@@ -87,6 +130,9 @@ impl<Q: Key, K> Mailbox<Q, K> {
         }
         let was_full = !state.listener.has_room();
         let Some(change) = state.listener.take() else {
+            if state.listener.is_closed() {
+                return Poll::Ready(None);
+            }
             match &mut state.waker {
                 Some(waker) => waker.clone_from(by),
                 none => *none = Some(by.clone()),
@@ -94,6 +140,8 @@ impl<Q: Key, K> Mailbox<Q, K> {
             return Poll::Pending;
         };
         let has_room = state.listener.has_room();
+        state.began = self.meter.as_ref().map(Meter::now);
+        self.measure(&state);
         drop(state);
         if was_full && has_room {
             self.room.notify_one();
@@ -106,6 +154,10 @@ impl<Q: Key, K> Mailbox<Q, K> {
         let mut state = self.lock();
         state.listener.returned(panicked);
         self.mark_synced(&state);
+        if let (Some(meter), Some(began)) = (&self.meter, state.began.take()) {
+            let took = meter.now().saturating_duration_since(began);
+            meter.called(&self.name, took, panicked);
+        }
     }
 
     /// No call begins any more.
@@ -145,6 +197,14 @@ impl<Q: Key, K> Mailbox<Q, K> {
         std::ptr::from_ref(self).addr()
     }
 
+    /// Under the listener's lock, so that what is told last is how it is.
+    fn measure(&self, state: &State<Q, K>) {
+        if let Some(meter) = &self.meter {
+            let progress = state.listener.progress();
+            meter.backlog(&self.name, progress.backlog, progress.merged);
+        }
+    }
+
     /// Under the listener's lock, so that marks follow its order.
     fn mark_synced(&self, state: &State<Q, K>) {
         if state.listener.is_synced() {
@@ -168,5 +228,11 @@ impl<Q: Key, K> Drop for Serving<Q, K> {
         self.0
             .marks
             .send_if_modified(|marks| !std::mem::replace(&mut marks.ended, true));
+        if let Some(meter) = &self.0.meter {
+            meter.gone(&self.0.name);
+        }
+        let keep = self.0.lock().keep.take();
+        // It may let go of the informer, so no lock is held.
+        drop(keep);
     }
 }

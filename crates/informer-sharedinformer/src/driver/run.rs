@@ -31,10 +31,11 @@ impl<Q: Key, K: Send + Sync + 'static> Drop for Guard<Q, K> {
     }
 }
 
-/// Runs until the informer is stopped.
+/// Runs until the informer is stopped. `tell` is called after each step of the store: a pump's handler, which has no task of its own.
 pub(crate) fn run<Q: Key, K: Send + Sync + 'static>(
     shared: Arc<Shared<Q, K>>,
     source: Connected,
+    tell: impl FnMut() + Send,
 ) -> impl Future<Output = Ended> + Send {
     let guard = Guard(shared.clone());
     async move {
@@ -44,7 +45,7 @@ pub(crate) fn run<Q: Key, K: Send + Sync + 'static>(
             _ = life.wait_for(|life| life.stopped) => {}
             () = serve(&shared) => {}
             () = feed(&shared, source) => {}
-            () = pump(&shared) => {}
+            () = pump(&shared, tell) => {}
             () = resync(&shared) => {}
         }
         drop(guard);
@@ -75,7 +76,7 @@ async fn feed<Q: Key, K: Send + Sync + 'static>(shared: &Shared<Q, K>, source: C
 }
 
 /// From the queue to the store and the handlers.
-async fn pump<Q: Key, K: Send + Sync + 'static>(shared: &Shared<Q, K>) {
+async fn pump<Q: Key, K: Send + Sync + 'static>(shared: &Shared<Q, K>, mut tell: impl FnMut() + Send) {
     let mut batch = Batch::default();
     loop {
         while !shared.has_room() {
@@ -90,6 +91,7 @@ async fn pump<Q: Key, K: Send + Sync + 'static>(shared: &Shared<Q, K>) {
                 Err(Closed) => return,
             },
         }
+        tell();
         yield_now().await;
     }
 }
@@ -107,7 +109,7 @@ async fn resync<Q: Key, K: Send + Sync + 'static>(shared: &Shared<Q, K>) {
     if life.wait_for(|life| life.synced).await.is_err() {
         return pending().await;
     }
-    let mut sink = Sink::new(shared.queue.clone(), shared.store.clone());
+    let mut sink = Sink::new(shared.queue.clone(), shared.store.clone(), None);
     while let Some(at) = shared.next_resync() {
         shared.clock.sleep_until(at).await;
         shared.resync(&mut sink);

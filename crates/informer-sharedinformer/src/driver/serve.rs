@@ -98,7 +98,8 @@ impl Wake for Bell {
     }
 }
 
-fn call<Q: Key, K, H: EventHandler<Q, K>>(
+/// Calls the handler once, and counts it.
+pub(crate) fn call<Q: Key, K, H: EventHandler<Q, K>>(
     mailbox: &Mailbox<Q, K>,
     handler: &mut H,
     change: &Change<Q, K>,

@@ -21,6 +21,8 @@ pub(crate) struct Listener<Q, K> {
     source_synced: bool,
     synced: bool,
     closed: bool,
+    /// What waits is the last that it is told.
+    dismissed: bool,
     in_hand: InHand,
     delivered: u64,
     panics: u64,
@@ -61,6 +63,7 @@ impl<Q: Clone + Eq + Hash, K> Listener<Q, K> {
             source_synced,
             synced: false,
             closed: false,
+            dismissed: false,
             in_hand: InHand::Nothing,
             delivered: 0,
             panics: 0,
@@ -71,7 +74,7 @@ impl<Q: Clone + Eq + Hash, K> Listener<Q, K> {
 
     /// A change of the store.
     pub(crate) fn offer(&mut self, change: Change<Q, K>) {
-        if !self.closed {
+        if !self.closed && !self.dismissed {
             self.backlog.push(change);
             // An initial add and its removal may have merged to nothing.
             self.update_synced();
@@ -89,7 +92,10 @@ impl<Q: Clone + Eq + Hash, K> Listener<Q, K> {
         if self.closed {
             return None;
         }
-        let change = self.replayed().or_else(|| self.backlog.pop())?;
+        let Some(change) = self.replayed().or_else(|| self.backlog.pop()) else {
+            self.closed = self.dismissed;
+            return None;
+        };
         self.in_hand = if is_initial(&change) {
             InHand::Initial
         } else {
@@ -122,6 +128,11 @@ impl<Q: Clone + Eq + Hash, K> Listener<Q, K> {
         (self.replay.take(), mem::replace(&mut self.backlog, fresh))
     }
 
+    /// It is told what waits and nothing more; then it is closed.
+    pub(crate) fn dismiss(&mut self) {
+        self.dismissed = true;
+    }
+
     /// Whether it was closed.
     pub(crate) fn is_closed(&self) -> bool {
         self.closed
@@ -129,7 +140,7 @@ impl<Q: Clone + Eq + Hash, K> Listener<Q, K> {
 
     /// Whether the informer may go on reading, as far as this handler is concerned.
     pub(crate) fn has_room(&self) -> bool {
-        self.closed || self.backlog.has_room()
+        self.closed || self.dismissed || self.backlog.has_room()
     }
 
     /// Whether every initial add has returned.

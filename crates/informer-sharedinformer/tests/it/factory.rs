@@ -13,10 +13,14 @@ use crate::support::{Pod, key};
 
 /// Sources of two forms of object, which count what they make.
 #[derive(Clone, Default)]
-struct Cluster(Arc<Mutex<Vec<String>>>);
+pub(crate) struct Cluster(Arc<Mutex<Vec<String>>>);
 
 impl Cluster {
-    fn source<K: Clone + Send + Sync + 'static>(&self, selection: &Selection, object: K) -> ListWatch<K> {
+    pub(crate) fn source<K: Clone + Send + Sync + 'static>(
+        &self,
+        selection: &Selection,
+        object: K,
+    ) -> ListWatch<K> {
         self.0.lock().unwrap().push(selection.to_string());
         let refused = &*selection.resource.plural == "secrets";
         let pod = Decoded {
@@ -72,7 +76,7 @@ impl Sources<String> for Cluster {
     }
 }
 
-fn pods() -> Selection {
+pub(crate) fn pods() -> Selection {
     Selection::all(Resource::namespaced("", "v1", "pods", "Pod"))
 }
 

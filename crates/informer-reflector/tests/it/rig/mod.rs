@@ -11,7 +11,9 @@ use std::{
 };
 
 use informer_core::{BoxFuture, KeyFunc, ListerWatcher, NamespaceName, ObjectKey, Watched};
-use informer_reflector::{Control, Options, Reflector, ReflectorError, Start, StatusReader, Transform};
+use informer_reflector::{
+    Control, Metrics, Options, Reflector, ReflectorError, Start, StatusReader, Transform,
+};
 
 mod clock;
 mod sink;
@@ -45,6 +47,7 @@ pub(crate) struct Rig {
     pub(crate) clock: ManualClock,
     pub(crate) options: Options,
     pub(crate) transform: Option<Arc<dyn Transform<Object>>>,
+    pub(crate) metrics: Option<Arc<dyn Metrics>>,
     errors: Arc<Mutex<Vec<ReflectorError>>>,
     running: Option<BoxFuture<'static, ()>>,
     status: Option<StatusReader>,
@@ -65,6 +68,7 @@ impl Rig {
             clock: ManualClock::new(),
             options,
             transform: None,
+            metrics: None,
             errors: Arc::default(),
             running: None,
             status: None,
@@ -104,6 +108,9 @@ impl Rig {
             .on_error(move |error| lock(&errors).push(error.clone()));
         if let Some(transform) = self.transform.take() {
             reflector = reflector.transform(transform);
+        }
+        if let Some(metrics) = self.metrics.take() {
+            reflector = reflector.metrics(metrics);
         }
         self.status = Some(reflector.status());
         self.control = Some(reflector.control());

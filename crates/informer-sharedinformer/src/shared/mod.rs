@@ -1,24 +1,30 @@
 //! What all handles of one informer share: the store's writer and the handlers under one lock, so that a late handler joins between two
 //! commits, and the marks that others wait on.
 
+mod hub;
+
 use std::{
+    any::Any,
     mem,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Instant,
 };
 
-use informer_core::{Batch, BoxClock, Change, Clock, Delta, DeltaQueue, Handle, Key, Store, StoreWriter};
+use informer_core::{
+    Batch, BoxClock, Change, Clock, Delta, DeltaQueue, Handle, IndexFunc, Key, Store, StoreWriter,
+};
 use informer_store::Reader;
 use tokio::sync::{Notify, watch};
 
+use self::hub::{Committed, Hub};
 use crate::{
     driver::{jobs::Job, mailbox::Mailbox, serve::Reporter},
-    error::{RunError, RunErrorKind, Stopped, Trouble},
+    error::{BuildError, RunError, RunErrorKind, Stopped, Trouble},
+    metrics::{Claim, Meter},
     options::HandlerOptions,
     resync::{Adjusted, Resyncs},
-    retry::Refused,
     source::{Connected, Sink},
-    status::{HandlerStatus, Phase, Refusal, SourceStatus, Status},
+    status::{Phase, SourceStatus, Status},
 };
 
 pub(crate) type Queue<Q, K> = Handle<Box<dyn DeltaQueue<Q, K>>, Q, K>;
@@ -27,7 +33,7 @@ pub(crate) struct Shared<Q: Key, K> {
     pub(crate) name: Arc<str>,
     pub(crate) store: Arc<dyn Store<Q, K>>,
     /// The same store, where it is ours.
-    pub(crate) own: Option<Reader<Q, K>>,
+    own: Option<Reader<Q, K>>,
     pub(crate) queue: Queue<Q, K>,
     pub(crate) clock: BoxClock,
     pub(crate) report: Reporter,
@@ -38,6 +44,7 @@ pub(crate) struct Shared<Q: Key, K> {
     pub(crate) room: Arc<Notify>,
     source_status: Arc<dyn Fn() -> SourceStatus + Send + Sync>,
     relist: Arc<dyn Fn() + Send + Sync>,
+    meter: Option<Meter>,
     hub: Mutex<Hub<Q, K>>,
 }
 
@@ -51,29 +58,6 @@ pub(crate) struct Life {
     pub(crate) ended: bool,
 }
 
-struct Hub<Q: Key, K> {
-    writer: Box<dyn StoreWriter<Q, K>>,
-    members: Vec<Arc<Mailbox<Q, K>>>,
-    resyncs: Resyncs,
-    /// Handlers that nobody calls yet.
-    jobs: Vec<(u64, Job)>,
-    source: Option<Connected>,
-    last_id: u64,
-    commit_failures: u64,
-    commit_error: Option<Arc<str>>,
-    refused: Refused<Q, K>,
-    changes: Vec<Change<Q, K>>,
-}
-
-/// What a commit leaves to do.
-struct Committed<Q, K> {
-    /// Goes back to the queue.
-    back: Vec<Delta<Q, K>>,
-    trouble: Option<Trouble>,
-    /// So many objects stay refused that the source is to list again.
-    relist: Option<usize>,
-}
-
 /// What a shared state is made of.
 pub(crate) struct Parts<Q: Key, K> {
     pub(crate) name: Arc<str>,
@@ -85,10 +69,12 @@ pub(crate) struct Parts<Q: Key, K> {
     pub(crate) report: Reporter,
     pub(crate) resyncs: Resyncs,
     pub(crate) source: Connected,
+    pub(crate) measured: Option<(Meter, Claim)>,
 }
 
 impl<Q: Key, K: Send + Sync + 'static> Shared<Q, K> {
     pub(crate) fn new(parts: Parts<Q, K>) -> Self {
+        let (meter, claim) = parts.measured.unzip();
         Self {
             name: parts.name,
             store: parts.store,
@@ -101,18 +87,8 @@ impl<Q: Key, K: Send + Sync + 'static> Shared<Q, K> {
             room: Arc::new(Notify::new()),
             source_status: parts.source.status.clone(),
             relist: parts.source.relist.clone(),
-            hub: Mutex::new(Hub {
-                writer: parts.writer,
-                members: Vec::new(),
-                resyncs: parts.resyncs,
-                jobs: Vec::new(),
-                source: Some(parts.source),
-                last_id: 0,
-                commit_failures: 0,
-                commit_error: None,
-                refused: Refused::new(),
-                changes: Vec::new(),
-            }),
+            meter,
+            hub: Mutex::new(Hub::new(parts.writer, parts.resyncs, parts.source, claim)),
         }
     }
 
@@ -142,17 +118,16 @@ impl<Q: Key, K: Send + Sync + 'static> Shared<Q, K> {
         let mut hub = self.lock();
         let life = *self.life.borrow();
         if life.stopped {
-            return Err(Stopped {
-                name: self.name.clone(),
-            });
+            return Err(self.stopped());
         }
-        hub.last_id += 1;
-        let id = hub.last_id;
+        let id = hub.next_id();
         let name = options.name.unwrap_or_else(|| format!("handler {id}").into());
         let store = life.started.then(|| self.store.snapshot());
         let adjusted = hub.resyncs.add(self.clock.now(), id, options.resync);
-        let room = self.room.clone();
-        let mailbox = Arc::new(Mailbox::new(id, name, options.backlog, store, life.synced, room));
+        let mailbox = Mailbox::new(id, name, options.backlog, store, life.synced)
+            .with_room(self.room.clone())
+            .measured(self.meter.clone());
+        let mailbox = Arc::new(mailbox);
         hub.prune();
         hub.members.push(mailbox.clone());
         hub.jobs.extend(job(mailbox.clone()).map(|job| (id, job)));
@@ -189,11 +164,33 @@ impl<Q: Key, K: Send + Sync + 'static> Shared<Q, K> {
         mailbox.close();
         let mut hub = self.lock();
         hub.resyncs.remove(mailbox.id);
-        let at = hub.jobs.iter().position(|(id, _)| *id == mailbox.id);
-        let job = at.map(|at| hub.jobs.remove(at));
+        let job = hub.take_job(mailbox.id);
         drop(hub);
         // The handler goes with it, and its `drop` is foreign code.
         drop(job);
+    }
+
+    /// Takes a handler out, and tells it before that every object is gone, as far as it was told that they are there. `keep` lives until
+    /// the handler has heard all of it.
+    pub(crate) fn dismiss(&self, mailbox: &Mailbox<Q, K>, keep: Box<dyn Any + Send>) {
+        let mut hub = self.lock();
+        hub.resyncs.remove(mailbox.id);
+        if let Some(job) = hub.take_job(mailbox.id) {
+            // It was told nothing yet.
+            drop(hub);
+            mailbox.close();
+            drop((job, keep));
+            return;
+        }
+        let all = self.store.list();
+        let removed = all.into_iter().map(|last| Change::Removed {
+            last,
+            observed: false,
+        });
+        let keep = mailbox.dismiss(removed, keep);
+        drop(hub);
+        // It lets go of an informer, maybe of this one.
+        drop(keep);
     }
 
     /// Handlers that nobody calls yet.
@@ -208,14 +205,14 @@ impl<Q: Key, K: Send + Sync + 'static> Shared<Q, K> {
 
     /// Applies a batch that the queue handed out.
     pub(crate) fn process(&self, batch: &mut Batch<Q, K>) {
+        let began = self.meter.as_ref().map(|meter| (meter.now(), batch.deltas.len()));
         let committed = {
             let mut hub = self.lock();
-            hub.refused.supersede(batch);
-            let mut committed = hub.commit(self.clock.now(), batch);
-            self.queue.settle(mem::take(&mut committed.back));
+            let committed = hub.process(self.clock.now(), &self.queue, batch);
             if !self.life.borrow().synced && self.queue.has_synced() {
                 self.source_synced(&mut hub);
             }
+            self.measure(&hub, began);
             committed
         };
         self.follow_up(committed);
@@ -223,13 +220,24 @@ impl<Q: Key, K: Send + Sync + 'static> Shared<Q, K> {
 
     /// Tries once more what the store refused, if it is time.
     pub(crate) fn retry(&self, batch: &mut Batch<Q, K>) {
-        let now = self.clock.now();
         let committed = {
             let mut hub = self.lock();
-            hub.refused.handle_timeout(now, batch);
-            hub.commit(now, batch)
+            let committed = hub.retry(self.clock.now(), batch);
+            self.measure(&hub, None);
+            committed
         };
         self.follow_up(committed);
+    }
+
+    /// Under the lock, so that what is told last is how it is.
+    fn measure(&self, hub: &Hub<Q, K>, began: Option<(Instant, usize)>) {
+        let Some(meter) = &self.meter else { return };
+        if let Some((began, deltas)) = began {
+            meter.processed(deltas, meter.now().saturating_duration_since(began));
+        }
+        meter.queued(self.queue.len());
+        meter.stored(self.store.len(), self.store.snapshot().applied());
+        meter.refused(hub.refused.len());
     }
 
     /// What a commit leaves to do where no lock is held.
@@ -275,6 +283,7 @@ impl<Q: Key, K: Send + Sync + 'static> Shared<Q, K> {
         hub.members.iter().for_each(|member| member.close());
         let jobs = mem::take(&mut hub.jobs);
         let source = hub.source.take();
+        let claim = hub.claim.take();
         self.life.send_modify(|life| {
             life.stopped = true;
             // A run that never began has ended.
@@ -282,7 +291,10 @@ impl<Q: Key, K: Send + Sync + 'static> Shared<Q, K> {
         });
         drop(hub);
         self.queue.close();
-        drop((jobs, source));
+        if let (Some(meter), true) = (&self.meter, claim.is_some()) {
+            meter.stopped();
+        }
+        drop((jobs, source, claim));
     }
 
     /// The run has ended, by itself or by being dropped.
@@ -296,26 +308,30 @@ impl<Q: Key, K: Send + Sync + 'static> Shared<Q, K> {
         self.lock().members.clone()
     }
 
+    pub(crate) fn add_index(
+        &self,
+        name: Arc<str>,
+        function: impl IndexFunc<K> + 'static,
+    ) -> Result<(), BuildError> {
+        let refuse = |why: String| BuildError::new(format!("informer {:?}: {why}", self.name));
+        match &self.own {
+            Some(reader) => reader
+                .add_index(name, function)
+                .map_err(|error| refuse(error.to_string())),
+            None => Err(refuse("a store of your own brings its own indices".to_owned())),
+        }
+    }
+
+    pub(crate) fn stopped(&self) -> Stopped {
+        Stopped {
+            name: self.name.clone(),
+        }
+    }
+
     pub(crate) fn status(&self) -> Status {
         let life = *self.life.borrow();
         let snapshot = self.store.snapshot();
         let hub = self.lock();
-        let handlers = hub
-            .members
-            .iter()
-            .filter(|member| !member.is_closed())
-            .map(|member| {
-                let progress = member.progress();
-                HandlerStatus {
-                    name: member.name.clone(),
-                    synced: progress.synced,
-                    backlog: progress.backlog,
-                    delivered: progress.delivered,
-                    merged: progress.merged,
-                    panics: progress.panics,
-                    calling: progress.calling,
-                }
-            });
         Status {
             name: self.name.clone(),
             phase: life.phase(),
@@ -328,7 +344,7 @@ impl<Q: Key, K: Send + Sync + 'static> Shared<Q, K> {
             applied: snapshot.applied().clone(),
             commit_failures: hub.commit_failures,
             last_commit_error: hub.commit_error.clone(),
-            handlers: handlers.collect(),
+            handlers: hub.handlers(),
             source: (self.source_status)(),
         }
     }
@@ -340,59 +356,6 @@ impl<Q: Key, K: Send + Sync + 'static> Shared<Q, K> {
     /// A panic under the lock comes from a store's writer or an index function: the members are as whole as before.
     fn lock(&self) -> MutexGuard<'_, Hub<Q, K>> {
         self.hub.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl<Q: Key, K: Send + Sync + 'static> Hub<Q, K> {
-    /// Forgets handlers that ended. A removed one whose call still runs is kept, so that a stop can name it.
-    fn prune(&mut self) {
-        self.members.retain(|member| !member.has_ended());
-    }
-
-    /// To the store, then to the handlers.
-    fn commit(&mut self, now: Instant, batch: &mut Batch<Q, K>) -> Committed<Q, K> {
-        let result = self.writer.commit(batch, &mut self.changes);
-        self.distribute();
-        let failed = mem::take(&mut batch.deltas);
-        let n_failed = failed.len();
-        let refusal = self.refused.refuse(now, failed, result.as_ref().err());
-        let trouble = result.err().map(|error| {
-            let error: Arc<str> = error.to_string().into();
-            self.commit_failures += 1;
-            self.commit_error = Some(error.clone());
-            Trouble::Commit {
-                failed: n_failed,
-                error,
-            }
-        });
-        Committed {
-            back: refusal.back,
-            trouble,
-            relist: refusal.relist.then(|| self.refused.len()),
-        }
-    }
-
-    fn refusals(&self) -> Vec<Refusal> {
-        let refusals = self.refused.iter().take(Status::MOST_NAMED);
-        let refusals = refusals.map(|(key, why)| Refusal {
-            key: format!("{key:?}").into(),
-            why: why.clone(),
-        });
-        refusals.collect()
-    }
-
-    /// Tells each handler what changed; a repetition of the state only those that are due.
-    fn distribute(&mut self) {
-        self.prune();
-        if self.changes.is_empty() {
-            return;
-        }
-        for member in &self.members {
-            let due = self.resyncs.is_due(member.id);
-            let for_it = |change: &&Change<Q, K>| due || !matches!(change, Change::Resynced { .. });
-            member.offer(self.changes.iter().filter(for_it).cloned());
-        }
-        self.changes.clear();
     }
 }
 
