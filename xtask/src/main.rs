@@ -7,7 +7,7 @@
 //! | `assets` | locates or builds etcd, kube-apiserver and the client-go harness, prints their folder |
 //! | `parity [--cases N]` | random operations through client-go and through ours, compared step by step |
 //! | `layers` | proves that dependencies go strictly down and that pure crates hold no runtime |
-//! | `tidy` | house rules on sources, manifests and the table from the seeds to the code |
+//! | `tidy` | house rules on sources and manifests, and the tables from the seeds and from client-go's tests to ours |
 //! | `examples` | runs every example |
 //! | `deps` | size of each crate's dependency closure, and who uses the committed packages |
 //! | `release plan` / `release verify` | what a release would do, and whether each package stands alone |

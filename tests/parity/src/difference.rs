@@ -30,11 +30,13 @@ pub enum Difference {
     BlankedVersion,
     /// What the consumer could not process is gone.
     DroppedError,
+    /// A requeue counts as the first sign of the source: the queue is synced though no list came.
+    RequeueSync,
 }
 
 impl Difference {
     /// All of them.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::AppliedVersion,
         Self::IndexFailure,
         Self::EqualStamp,
@@ -47,6 +49,7 @@ impl Difference {
         Self::PanicUnsynced,
         Self::BlankedVersion,
         Self::DroppedError,
+        Self::RequeueSync,
     ];
 
     /// Whether random sequences meet it. The others have traces of their own.
@@ -60,6 +63,7 @@ impl Difference {
                 | Self::PanicUnsynced
                 | Self::BlankedVersion
                 | Self::DroppedError
+                | Self::RequeueSync
         )
     }
 
@@ -79,6 +83,7 @@ impl Difference {
             Self::PanicUnsynced => "panic-unsynced",
             Self::BlankedVersion => "blanked-version",
             Self::DroppedError => "dropped-error",
+            Self::RequeueSync => "requeue-sync",
         }
     }
 }

@@ -166,14 +166,17 @@ pub fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("traces")
 }
 
-/// All traces with their files, by name.
+/// All traces with their files, by name, those below `upstream` included.
 ///
 /// # Errors
 /// When one cannot be read; the error names it.
 pub fn traces() -> io::Result<Vec<(PathBuf, Trace)>> {
-    let mut files: Vec<PathBuf> = fs::read_dir(folder())?
-        .map(|entry| entry.map(|entry| entry.path()))
-        .collect::<io::Result<_>>()?;
+    let mut files: Vec<PathBuf> = Vec::new();
+    for folder in [folder(), folder().join("upstream")] {
+        for entry in fs::read_dir(folder)? {
+            files.extend(Some(entry?.path()).filter(|path| path.is_file()));
+        }
+    }
     files.sort();
     files
         .into_iter()

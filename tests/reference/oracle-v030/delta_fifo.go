@@ -16,6 +16,7 @@ import (
 
 // deltaFIFO plays the queue and the consumer that keeps a store by it:
 //
+//	know OBJECT             the consumer has it, from elsewhere
 //	add OBJECT, update OBJECT, delete OBJECT
 //	vanish OBJECT|KEY       its end was not seen
 //	replace OBJECT…
@@ -68,6 +69,8 @@ func newDeltaFIFO() common.Script {
 func (d *deltaFIFO) Play(op common.Op, say func(string, ...any)) {
 	var err error
 	switch op.Verb {
+	case "know":
+		err = d.known.Add(common.Parse(op.Arg(0)))
 	case "add":
 		err = d.fifo.Add(common.Parse(op.Arg(0)))
 	case "update":

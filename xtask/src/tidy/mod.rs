@@ -4,6 +4,8 @@ mod lexer;
 mod manifests;
 mod seeds;
 mod sources;
+mod tables;
+mod upstream;
 
 use std::fs;
 use std::path::Path;
@@ -26,6 +28,7 @@ fn check(root: &Path) -> Result<Vec<String>> {
     }
     findings.extend(manifests::check(&Workspace::load(root)?)?);
     findings.extend(seeds::check(root)?);
+    findings.extend(upstream::check(root)?);
     Ok(findings)
 }
 

@@ -6,6 +6,7 @@
 use std::fs;
 use std::path::Path;
 
+use super::tables::{missing_test, quoted, rows, waits_for_issue};
 use crate::Result;
 
 const PAGE: &str = "ARCHITECTURE.md";
@@ -16,7 +17,7 @@ pub(super) fn check(root: &Path) -> Result<Vec<String>> {
     let Ok(page) = fs::read_to_string(root.join(PAGE)) else {
         return Ok(vec![format!("there is no {PAGE}")]);
     };
-    let rows = rows(&page);
+    let rows = rows(&page, &HEADER);
     if rows.is_empty() {
         return Ok(vec![format!(
             "{PAGE} has no table `| {} |` with rows",
@@ -27,30 +28,6 @@ pub(super) fn check(root: &Path) -> Result<Vec<String>> {
         .iter()
         .flat_map(|(number, cells)| row(root, *number, cells))
         .collect())
-}
-
-/// The table's rows with their line numbers.
-fn rows(page: &str) -> Vec<(usize, Vec<&str>)> {
-    let lines = (1..).zip(page.lines());
-    lines
-        .skip_while(|(_, line)| !is_header(line))
-        .skip(2)
-        .take_while(|(_, line)| line.trim_start().starts_with('|'))
-        .map(|(number, line)| (number, cells(line)))
-        .collect()
-}
-
-fn is_header(line: &str) -> bool {
-    let cells = cells(line);
-    cells.len() == HEADER.len()
-        && cells
-            .iter()
-            .zip(HEADER)
-            .all(|(cell, name)| cell.eq_ignore_ascii_case(name))
-}
-
-fn cells(line: &str) -> Vec<&str> {
-    line.trim().trim_matches('|').split('|').map(str::trim).collect()
 }
 
 fn row(root: &Path, number: usize, cells: &[&str]) -> Vec<String> {
@@ -69,7 +46,7 @@ fn row(root: &Path, number: usize, cells: &[&str]) -> Vec<String> {
     for test in &tests {
         findings.extend(missing_test(root, test).map(|why| format!("{at}: {why}")));
     }
-    let waits = issue(proof);
+    let waits = waits_for_issue(proof);
     if tests.is_empty() && !waits {
         findings.push(format!("{at}: names neither a test in backticks nor `issue N`"));
     }
@@ -77,49 +54,6 @@ fn row(root: &Path, number: usize, cells: &[&str]) -> Vec<String> {
         findings.push(format!("{at}: names no file, and waits for no issue"));
     }
     findings
-}
-
-/// Why `path::function` is no test, if it is none.
-fn missing_test(root: &Path, test: &str) -> Option<String> {
-    let Some((path, function)) = test.split_once("::") else {
-        return Some(format!("`{test}` is not of the form `path::function`"));
-    };
-    // Modules in between are for the reader; the function is the last part.
-    let function = function.rsplit("::").next().unwrap_or(function);
-    let Ok(text) = fs::read_to_string(root.join(path)) else {
-        return Some(format!("`{path}` does not exist"));
-    };
-    let lines: Vec<&str> = text.lines().map(str::trim).collect();
-    let is_it = |line: &str| {
-        let name = line.split_once("fn ").map(|(_, rest)| rest);
-        name.and_then(|rest| rest.strip_prefix(function))
-            .is_some_and(|rest| rest.starts_with(['(', '<']))
-    };
-    let Some(found) = lines.iter().position(|line| is_it(line)) else {
-        return Some(format!("`{path}` has no function `{function}`"));
-    };
-    let attributes = lines[..found]
-        .iter()
-        .rev()
-        .take_while(|line| line.starts_with("#[") || line.starts_with("//"));
-    let marked = attributes
-        .clone()
-        .any(|line| line.starts_with("#[") && line.contains("test"));
-    (!marked).then(|| format!("`{function}` in `{path}` is not marked as a test"))
-}
-
-/// What stands in backticks.
-fn quoted(cell: &str) -> Vec<&str> {
-    cell.split('`').skip(1).step_by(2).collect()
-}
-
-/// Whether a cell says `issue N`.
-fn issue(cell: &str) -> bool {
-    let after = cell.to_ascii_lowercase();
-    after.split("issue ").skip(1).any(|rest| {
-        rest.trim_start_matches('#')
-            .starts_with(|c: char| c.is_ascii_digit())
-    })
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use informer_core::{Batch, Delta, ObjectKey, StoreWriter as _};
+use informer_core::{Batch, Cause, Delta, ObjectKey, StoreWriter as _};
 use informer_deltafifo::{DeltaFifo as Fifo, Popped};
 use informer_store::{Indexers, Reader, Writer, indexed};
 
@@ -146,6 +146,10 @@ impl Ours {
             self.keys.insert(text.to_owned(), key(text));
         }
         match op.verb {
+            "know" => {
+                let entry = Object::read(op.arg()).entry();
+                self.commit(Delta::Upsert(entry, Cause::Added), false);
+            }
             "pop" => self.pop(op.arg(), said),
             "again" => match self.popped.take() {
                 Some(popped) => self.fifo.requeue(popped),
@@ -186,15 +190,18 @@ impl Ours {
             }
             _ => {
                 for delta in &popped.deltas {
-                    let mut batch = Batch::of(delta.clone(), popped.initial);
-                    self.writer
-                        .commit(&mut batch, &mut Vec::new())
-                        .expect("there is no index that could refuse");
+                    self.commit(delta.clone(), popped.initial);
                 }
                 self.fifo.done(&popped.key);
                 self.popped = Some(popped);
             }
         }
+    }
+
+    fn commit(&mut self, delta: Delta<ObjectKey, Thing>, initial: bool) {
+        self.writer
+            .commit(&mut Batch::of(delta, initial), &mut Vec::new())
+            .expect("there is no index that could refuse");
     }
 
     fn look(&self, view: &mut View) {
@@ -231,7 +238,17 @@ impl<'a> Generator<'a> {
 
     fn ops(mut self) -> Vec<String> {
         let mut ops = Vec::new();
-        if self.random.once_in(2) {
+        // What is known before the first list is as after a restart of the queue alone. A list follows: there is a difference about what
+        // comes in between, with a trace of its own.
+        let n_known = if self.random.once_in(4) {
+            self.random.below(4)
+        } else {
+            0
+        };
+        for _ in 0..n_known {
+            ops.push(format!("know {}", self.objects.any(self.random)));
+        }
+        if n_known > 0 || self.random.once_in(2) {
             ops.push(self.op(&[(1, "replace")]));
         }
         let n_pops = self.random.below(8) + 2;

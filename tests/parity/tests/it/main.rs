@@ -2,3 +2,4 @@
 
 mod differences;
 mod traces;
+mod upstream;
