@@ -53,7 +53,8 @@ pub struct Oracle {
     input: BufWriter<ChildStdin>,
     output: BufReader<ChildStdout>,
     line: String,
-    next: u64,
+    asked: u64,
+    answered: u64,
 }
 
 #[derive(Serialize)]
@@ -80,7 +81,8 @@ impl Oracle {
             // One thread: ours takes the other core, and nothing here runs at the same time by nature.
             .env("GOMAXPROCS", "1")
             .envs(version.gates().iter().copied())
-            .arg("-test.timeout=0")
+            // One that hangs ends with all its stacks on standard error.
+            .arg("-test.timeout=2h")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -92,7 +94,8 @@ impl Oracle {
             input,
             output: BufReader::new(output),
             line: String::new(),
-            next: 0,
+            asked: 0,
+            answered: 0,
         })
     }
 
@@ -103,8 +106,8 @@ impl Oracle {
     /// When the program is gone.
     pub fn ask(&mut self, sequence: &Sequence) -> io::Result<()> {
         let input = &mut self.input;
-        let id = self.next;
-        self.next += 1;
+        let id = self.asked;
+        self.asked += 1;
         serde_json::to_writer(&mut *input, &Request { id, sequence })?;
         input.write_all(b"\n")?;
         input.flush()
@@ -121,7 +124,13 @@ impl Oracle {
         }
         let answer: Answer = serde_json::from_str(&self.line)
             .map_err(|error| io::Error::other(format!("no answer ({error}): {}", self.line.trim_end())))?;
-        debug_assert!(answer.id < self.next, "an answer to nothing");
+        if answer.id != self.answered {
+            return Err(io::Error::other(format!(
+                "an answer to sequence {}, and not to {}",
+                answer.id, self.answered
+            )));
+        }
+        self.answered += 1;
         Ok(answer.steps)
     }
 
@@ -160,7 +169,7 @@ impl Drop for Oracle {
 impl fmt::Debug for Oracle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Oracle")
-            .field("asked", &self.next)
+            .field("asked", &self.asked)
             .finish_non_exhaustive()
     }
 }

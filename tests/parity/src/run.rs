@@ -3,6 +3,7 @@
 use std::{
     collections::{BTreeMap, VecDeque},
     fs, io,
+    panic::{AssertUnwindSafe, catch_unwind},
     path::Path,
 };
 
@@ -36,11 +37,21 @@ pub struct Report {
     pub failures: Vec<(Trace, Mismatch)>,
 }
 
-/// Plays our side of a sequence and compares it with client-go's answer.
+/// Plays our side of a sequence and compares it with client-go's answer. A panic of ours is a difference like any other.
 #[must_use]
 pub fn check(suite: &dyn Suite, ops: &[String], answer: &[Step], met: &mut Differences) -> Option<Mismatch> {
     let expected = suite.translate(ops, answer, met);
-    compare(&expected, &suite.ours(ops))
+    match catch_unwind(AssertUnwindSafe(|| suite.ours(ops))) {
+        Ok(ours) => compare(&expected, &ours),
+        Err(_) => Some(Mismatch {
+            at: 0,
+            expected: Step::default(),
+            ours: Step {
+                said: vec!["a panic, which standard error tells of".to_owned()],
+                ..Step::default()
+            },
+        }),
+    }
 }
 
 /// Plays random sequences of one suite. Those that fail are shrunk.
