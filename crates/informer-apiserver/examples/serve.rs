@@ -1,4 +1,4 @@
-//! Serves the sample workload until it is interrupted.
+//! Serves the sample workload until it is interrupted, or its standard input ends.
 //!
 //! ```text
 //! cargo run -p informer-apiserver --example serve
@@ -8,12 +8,16 @@
 #![expect(clippy::print_stdout, reason = "an example tells a person where it listens")]
 
 use informer_apiserver::{Options, Server};
+use tokio::io::{AsyncReadExt as _, stdin};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> std::io::Result<()> {
     let server = Server::start(Options::default().workload(1)).await?;
     println!("{}", server.url());
-    tokio::signal::ctrl_c().await?;
+    tokio::select! {
+        interrupted = tokio::signal::ctrl_c() => interrupted?,
+        ended = async { while stdin().read_u8().await.is_ok() {} } => ended,
+    }
     server.shutdown().await;
     Ok(())
 }
