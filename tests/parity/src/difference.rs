@@ -32,11 +32,13 @@ pub enum Difference {
     DroppedError,
     /// A requeue counts as the first sign of the source: the queue is synced though no list came.
     RequeueSync,
+    /// A filter keeps a removal back when the last state is not one that it wants.
+    LostRemoval,
 }
 
 impl Difference {
     /// All of them.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::AppliedVersion,
         Self::IndexFailure,
         Self::EqualStamp,
@@ -50,6 +52,7 @@ impl Difference {
         Self::BlankedVersion,
         Self::DroppedError,
         Self::RequeueSync,
+        Self::LostRemoval,
     ];
 
     /// Whether random sequences meet it. The others have traces of their own.
@@ -64,6 +67,7 @@ impl Difference {
                 | Self::BlankedVersion
                 | Self::DroppedError
                 | Self::RequeueSync
+                | Self::LostRemoval
         )
     }
 
@@ -84,6 +88,7 @@ impl Difference {
             Self::BlankedVersion => "blanked-version",
             Self::DroppedError => "dropped-error",
             Self::RequeueSync => "requeue-sync",
+            Self::LostRemoval => "lost-removal",
         }
     }
 }

@@ -27,6 +27,7 @@ import (
 //	transform blank           objects are kept without their version
 //	start, stop
 //	join NAME [MS]            adds a handler, with a resync period of its own
+//	filter NAME VALUE         adds a handler that wants the objects with that value
 //	leave NAME
 //	hold NAME, release NAME   its calls do not return meanwhile, but those that tell nothing new:
 //	                          the same state without a resync, the end of what was never told
@@ -93,7 +94,7 @@ func (i *informer) Play(op Op, say func(string, ...any)) {
 		i.start()
 	case "stop":
 		i.end()
-	case "join":
+	case "join", "filter":
 		i.join(op, say)
 	case "leave":
 		if handler, joined := i.handlers[op.Arg(0)]; joined {
@@ -209,7 +210,12 @@ func (i *informer) join(op Op, say func(string, ...any)) {
 	handler := newHandler(op.Arg(0), i.resyncs)
 	functions := handler.functions()
 	var err error
-	if period := op.Arg(1); period == "" {
+	if op.Verb == "filter" {
+		handler.registration, err = i.shared.AddEventHandler(cache.FilteringResourceEventHandler{
+			FilterFunc: func(object any) bool { return hasValue(object, op.Arg(1)) },
+			Handler:    functions,
+		})
+	} else if period := op.Arg(1); period == "" {
 		handler.registration, err = i.shared.AddEventHandler(functions)
 	} else {
 		handler.registration, err = i.shared.AddEventHandlerWithResyncPeriod(functions, milliseconds(period))
@@ -219,6 +225,14 @@ func (i *informer) join(op Op, say func(string, ...any)) {
 		return
 	}
 	i.handlers[handler.name] = handler
+}
+
+func hasValue(object any, value string) bool {
+	if tombstone, ok := object.(cache.DeletedFinalStateUnknown); ok {
+		object = tombstone.Obj
+	}
+	values := object.(*corev1.ConfigMap).Annotations[annotation]
+	return slices.Contains(strings.Split(values, ","), value)
 }
 
 // all are the handlers by name, and those that left.

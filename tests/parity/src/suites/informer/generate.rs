@@ -1,6 +1,6 @@
 //! Random lives of an informer.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::random::Random;
 
@@ -11,6 +11,8 @@ pub(super) struct Generator<'a> {
     random: &'a mut Random,
     /// What exists, and under which uid.
     exists: BTreeMap<&'static str, usize>,
+    /// What it holds.
+    values: BTreeMap<&'static str, String>,
     n_uids: usize,
     n_handlers: usize,
     joined: Vec<Member>,
@@ -19,6 +21,10 @@ pub(super) struct Generator<'a> {
     down: bool,
     /// The informer resyncs; then the watch never breaks, as the time of a list that follows is by chance.
     resyncs: bool,
+    /// Handlers filter. Then every end is that of the last state that was seen, and no object takes another's name unseen: client-go asks
+    /// a filter about whatever it was told last, and joins two objects before it asks.
+    filters: bool,
+    gone_unseen: BTreeSet<&'static str>,
 }
 
 struct Member {
@@ -33,6 +39,7 @@ impl<'a> Generator<'a> {
         Self {
             random,
             exists: BTreeMap::new(),
+            values: BTreeMap::new(),
             n_uids: 0,
             n_handlers: 0,
             joined: Vec::new(),
@@ -40,6 +47,8 @@ impl<'a> Generator<'a> {
             synced: false,
             down: false,
             resyncs: false,
+            filters: false,
+            gone_unseen: BTreeSet::new(),
         }
     }
 
@@ -49,6 +58,7 @@ impl<'a> Generator<'a> {
             self.resyncs = true;
             ops.push(format!("new {}", 1000 * (self.random.below(20) + 1)));
         }
+        self.filters = self.random.once_in(4);
         if self.random.once_in(4) {
             ops.push("transform drop".to_owned());
         }
@@ -101,7 +111,7 @@ impl<'a> Generator<'a> {
                 let changes: Vec<String> = (0..n).map(|_| self.change()).collect();
                 format!("burst {}", changes.join("; "))
             }
-            "swap" => self.swap()?,
+            "swap" if !self.filters => self.swap()?,
             "join" if self.n_handlers < 6 => self.join(),
             "leave" if !self.joined.is_empty() => {
                 let at = self.random.below(self.joined.len());
@@ -114,6 +124,7 @@ impl<'a> Generator<'a> {
             }
             "heal" if self.down => {
                 self.down = false;
+                self.gone_unseen.clear();
                 self.synced |= self.started;
                 verb.to_owned()
             }
@@ -131,13 +142,21 @@ impl<'a> Generator<'a> {
     }
 
     fn change(&mut self) -> String {
-        let key = *self.random.pick(&KEYS);
-        let lost = if self.random.once_in(7) { "lose " } else { "" };
+        let free: Vec<&'static str> = KEYS
+            .into_iter()
+            .filter(|key| !self.gone_unseen.contains(key))
+            .collect();
+        let key = *self.random.pick(&free);
+        let lost = if !self.filters && self.random.once_in(7) {
+            "lose "
+        } else {
+            ""
+        };
         let n = self.random.below(3);
         let values: Vec<&str> = (0..n).map(|_| *self.random.pick(&VALUES)).collect();
-        let values = values.join(",");
+        let mut values = values.join(",");
         let (verb, uid) = match self.exists.get(key) {
-            Some(uid) if self.random.once_in(3) => ("delete", *uid),
+            Some(uid) if free.len() > 1 && self.random.once_in(3) => ("delete", *uid),
             Some(uid) => ("modify", *uid),
             None => {
                 self.n_uids += 1;
@@ -146,8 +165,15 @@ impl<'a> Generator<'a> {
         };
         if verb == "delete" {
             self.exists.remove(key);
+            if self.filters {
+                values = self.values.remove(key).unwrap_or_default();
+                if self.down {
+                    self.gone_unseen.insert(key);
+                }
+            }
         } else {
             self.exists.insert(key, uid);
+            self.values.insert(key, values.clone());
         }
         format!("{lost}{verb} {key}@#u{uid}[{values}]")
     }
@@ -172,6 +198,9 @@ impl<'a> Generator<'a> {
             held: false,
             settled: false,
         });
+        if self.filters && self.random.once_in(2) {
+            return format!("filter {name} {}", self.random.pick(&VALUES));
+        }
         match self.random.below(4) {
             0 => format!("join {name} 0"),
             1 | 2 if self.resyncs => format!("join {name} {}", 500 * (self.random.below(40) + 1)),

@@ -8,10 +8,11 @@ use std::{
     time::Duration,
 };
 
-use informer_core::{Change, Clock as _, Identity, ObjectKey, TokioClock};
+use informer_core::{Change, Clock as _, Entry, Identity, ObjectKey, TokioClock};
 use informer_reflector::Start;
 use informer_sharedinformer::{
-    BacklogPolicy, HandlerOptions, QueueKind, ReflectorOptions, Registration, Resync, Running, SharedInformer,
+    BacklogPolicy, Filtered, HandlerOptions, QueueKind, ReflectorOptions, Registration, Resync, Running,
+    SharedInformer,
 };
 use informer_store::{Indexers, Reader, indexed};
 use tokio::sync::watch;
@@ -104,7 +105,7 @@ impl Ours {
             "start" => self.running = Some(self.informer.spawn().expect("it was not run before")),
             "stop" if self.running.is_some() => self.end().await,
             "stop" => {}
-            "join" => self.join(op, said),
+            "join" | "filter" => self.join(op, said),
             "leave" => {
                 if let Some((registration, handler)) = self.joined.remove(op.arg()) {
                     registration.remove();
@@ -171,10 +172,11 @@ impl Ours {
     fn join(&mut self, op: Op<'_>, said: &mut Vec<String>) {
         let mut args = op.args();
         let name = args.next().unwrap_or_default();
-        let resync = match args.next() {
-            None => Resync::Inherit,
+        let argument = args.next();
+        let resync = match argument {
             Some("0") => Resync::Never,
-            Some(period) => Resync::Every(milliseconds(period)),
+            Some(period) if op.verb == "join" => Resync::Every(milliseconds(period)),
+            _ => Resync::Inherit,
         };
         let options = HandlerOptions::named(name)
             .resync(resync)
@@ -185,13 +187,18 @@ impl Ours {
             state: Mutex::default(),
         });
         let told = handler.clone();
-        let added = self.informer.add_async_handler(
-            move |change| {
-                let told = told.clone();
-                async move { told.on_change(&change).await }
-            },
-            options,
-        );
+        let on_change = move |change: Change<ObjectKey, Thing>| {
+            let told = told.clone();
+            async move { told.on_change(&change).await }
+        };
+        let added = if op.verb == "filter" {
+            let value = argument.unwrap_or_default().to_owned();
+            let wanted = move |entry: &Entry<ObjectKey, Thing>| entry.object.values.contains(&value);
+            let filtered = Filtered::new(wanted, on_change);
+            self.informer.add_async_handler(filtered, options)
+        } else {
+            self.informer.add_async_handler(on_change, options)
+        };
         match added {
             Ok(registration) => drop(self.joined.insert(name.to_owned(), (registration, handler))),
             Err(_) => said.push("refused".to_owned()),

@@ -96,6 +96,12 @@ fn a_handler_shortens_the_check_before_the_start_and_not_after_it() {
     holds_on_both_sides("a_handler_shortens_the_check_before_the_start_and_not_after_it");
 }
 
+/// An object that comes to be wanted is added, and one that is wanted no more is deleted with the state that was. (client-go `TestTypedFilteringResourceEventHandler`)
+#[test]
+fn a_filter_tells_what_enters_and_what_leaves() {
+    holds_on_both_sides("a_filter_tells_what_enters_and_what_leaves");
+}
+
 /// The change that it panicked at is not told again. (client-go `TestEventPanics`)
 #[test]
 fn a_handler_that_panics_goes_on_with_the_next_change() {
