@@ -7,7 +7,7 @@ use std::{
     task::{Context, Poll},
 };
 
-use crate::{Batch, Delta, Stamp};
+use crate::{Batch, Delta, ResourceVersion, Stamp};
 
 /// The other side is gone: nothing pushed is seen any more, or nothing more will come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,6 +37,20 @@ pub trait DeltaSink<Q, K>: Send {
         Poll::Pending
     }
 
+    /// Repeats the state to whoever is due: pushes [`Delta::Resync`], unless the sink can do it at once and tell how it went.
+    ///
+    /// # Errors
+    /// When what the sink holds could not be repeated. The driver gives up its watch and takes the whole state anew.
+    fn resync(&mut self) -> Result<(), Box<dyn Error + Send + Sync>> {
+        self.push(Delta::Resync);
+        Ok(())
+    }
+
+    /// The version up to which what was pushed is in use, where the sink can tell.
+    fn applied(&self) -> Option<ResourceVersion> {
+        None
+    }
+
     /// The stored object of exactly this stamp, so that a relist reuses it and drops its own copy.
     fn known(&self, _key: &Q, _stamp: &Stamp) -> Option<Arc<K>> {
         None
@@ -54,6 +68,14 @@ impl<Q, K, S: DeltaSink<Q, K> + ?Sized> DeltaSink<Q, K> for Box<S> {
 
     fn poll_closed(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         (**self).poll_closed(cx)
+    }
+
+    fn resync(&mut self) -> Result<(), Box<dyn Error + Send + Sync>> {
+        (**self).resync()
+    }
+
+    fn applied(&self) -> Option<ResourceVersion> {
+        (**self).applied()
     }
 
     fn known(&self, key: &Q, stamp: &Stamp) -> Option<Arc<K>> {

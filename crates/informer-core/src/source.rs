@@ -88,6 +88,11 @@ pub trait Feed: Send {
 
     /// The next event.
     fn next(&mut self) -> impl Future<Output = Option<Result<Self::Event, Self::Error>>> + Send;
+
+    /// Bytes of the body that were read so far, where it counts them: as the transport hands them out, so after decompression.
+    fn bytes_read(&self) -> Option<u64> {
+        None
+    }
 }
 
 /// Lists and watches one kind of objects (client-go `ListerWatcher`).
@@ -128,6 +133,7 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 trait DynFeed<E>: Send {
     fn next(&mut self) -> BoxFuture<'_, Option<Result<E, SourceError>>>;
+    fn bytes_read(&self) -> Option<u64>;
 }
 
 struct Erased<F>(F);
@@ -144,6 +150,10 @@ where
                 .await
                 .map(|event| event.map_err(SourceError::from_classified))
         })
+    }
+
+    fn bytes_read(&self) -> Option<u64> {
+        self.0.bytes_read()
     }
 }
 
@@ -173,6 +183,10 @@ impl<E> Feed for BoxFeed<E> {
 
     async fn next(&mut self) -> Option<Result<E, SourceError>> {
         self.0.next().await
+    }
+
+    fn bytes_read(&self) -> Option<u64> {
+        self.0.bytes_read()
     }
 }
 

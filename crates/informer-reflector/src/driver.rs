@@ -9,13 +9,14 @@ use std::{
 use informer_core::{BoxFuture, Clock, Closed, DeltaSink, KeyFunc, ListerWatcher};
 
 use crate::{
-    Control, Options,
+    Control, Options, Request,
+    hooks::Hooks,
     ingest::Ingest,
+    life::Life,
     machine::Machine,
-    metrics::Meter,
-    open::{Event, Open, Request, listed, open_list, open_watch, watched},
+    open::{Event, Open, listed, open_list, open_watch, watched},
     race::{Alarm, First, race, yield_now},
-    session::{Hook, Session, StoppedOnDrop},
+    session::Session,
 };
 
 /// After so many events without a wait, others get their turn.
@@ -43,16 +44,14 @@ where
         clock: C,
         options: Options,
         control: Control,
-        hooks: Vec<Hook>,
-        meter: Option<Meter>,
-        board: StoppedOnDrop<C>,
+        hooks: Hooks,
+        life: Life<C>,
     ) -> Self {
-        let name = options.name.clone();
         let seed = options
             .seed
             .unwrap_or_else(|| RandomState::new().build_hasher().finish());
         let machine = Machine::new(options, seed, clock.now());
-        let session = Session::new(machine, ingest, sink, clock.clone(), hooks, name, meter, board);
+        let session = Session::new(machine, ingest, sink, clock.clone(), hooks, life);
         Self {
             source,
             alarm: Alarm::new(clock),
@@ -62,13 +61,13 @@ where
     }
 
     pub(crate) async fn run(self) {
-        tracing::debug!("Reflector starts");
         let Self {
             source,
             mut alarm,
             control,
             mut session,
         } = self;
+        session.life.start();
         // Kept across timeouts: one that changes nothing must not send a request again.
         let mut opening: Option<BoxFuture<'_, Event<L>>> = None;
         let mut in_a_row = 0;
@@ -99,7 +98,6 @@ where
                 }
             }
         }
-        tracing::debug!("Reflector ends: nobody reads any more");
     }
 }
 

@@ -14,6 +14,8 @@ pub enum Problem {
     StreamingList(FailureClass),
     /// A watch could not be opened, or ended with an error. It is opened again, or the state is listed again.
     Watch(FailureClass),
+    /// The sink could not be resynced. The state is listed again.
+    Resync,
     /// An object could not be decoded. It is skipped, and its stored copy turns stale where the object is known by name.
     Undecodable,
     /// A line of the watch was no event of this kind. It is skipped.
@@ -27,12 +29,12 @@ pub enum Problem {
 }
 
 impl Problem {
-    /// The class of a failed request; `None` for what concerns one object.
+    /// The class of a failed request; `None` for a resync and for what concerns one object.
     #[must_use]
     pub fn class(self) -> Option<FailureClass> {
         match self {
             Self::List(class) | Self::StreamingList(class) | Self::Watch(class) => Some(class),
-            Self::Undecodable | Self::Odd | Self::Key | Self::Transform | Self::Panic => None,
+            Self::Resync | Self::Undecodable | Self::Odd | Self::Key | Self::Transform | Self::Panic => None,
         }
     }
 
@@ -41,6 +43,7 @@ impl Problem {
             Self::List(_) => "list failed",
             Self::StreamingList(_) => "streaming list failed",
             Self::Watch(_) => "watch failed",
+            Self::Resync => "resync failed",
             Self::Undecodable | Self::Key | Self::Transform => "object skipped",
             Self::Odd => "watch event skipped",
             Self::Panic => "object skipped after a panic",

@@ -190,8 +190,13 @@ impl Panicked {
         }
     }
 
-    fn of(mut self, what: &str, object: &impl fmt::Display) -> Self {
-        self.what = format!("{what} for {object}");
+    fn of(self, what: &str, object: &impl fmt::Display) -> Self {
+        self.named(format!("{what} for {object}"))
+    }
+
+    /// The same, with a name for what panicked.
+    pub(crate) fn named(mut self, what: impl Into<String>) -> Self {
+        self.what = what.into();
         self
     }
 }

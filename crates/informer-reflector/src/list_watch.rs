@@ -15,6 +15,7 @@ type Opener<R, E> = Arc<dyn Fn(R) -> BoxFuture<'static, Result<BoxFeed<E>, Sourc
 pub struct ListWatch<K> {
     list: Opener<ListRequest, Listed<K>>,
     watch: Opener<WatchRequest, Watched<K>>,
+    pages: bool,
 }
 
 impl<K: Send + Sync + 'static> ListWatch<K> {
@@ -35,7 +36,16 @@ impl<K: Send + Sync + 'static> ListWatch<K> {
         Self {
             list: opener(list),
             watch: opener(watch),
+            pages: true,
         }
+    }
+
+    /// Whether lists are asked for in pages, as they are unless this says `false`: then no request that reaches the closure has a limit,
+    /// whatever the reflector would ask for (client-go `ListWatch.DisableChunking`). A token that a list comes with is followed all the same.
+    #[must_use]
+    pub fn paging(mut self, pages: bool) -> Self {
+        self.pages = pages;
+        self
     }
 }
 
@@ -63,13 +73,16 @@ impl<K> Clone for ListWatch<K> {
         Self {
             list: self.list.clone(),
             watch: self.watch.clone(),
+            pages: self.pages,
         }
     }
 }
 
 impl<K> fmt::Debug for ListWatch<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ListWatch").finish_non_exhaustive()
+        f.debug_struct("ListWatch")
+            .field("pages", &self.pages)
+            .finish_non_exhaustive()
     }
 }
 
@@ -79,7 +92,10 @@ impl<K: Send + Sync + 'static> ListerWatcher for ListWatch<K> {
     type List = BoxFeed<Listed<K>>;
     type Watch = BoxFeed<Watched<K>>;
 
-    fn list(&self, request: ListRequest) -> impl Future<Output = Result<Self::List, SourceError>> + Send {
+    fn list(&self, mut request: ListRequest) -> impl Future<Output = Result<Self::List, SourceError>> + Send {
+        if !self.pages {
+            request.limit = None;
+        }
         (self.list)(request)
     }
 

@@ -33,8 +33,12 @@ pub enum FirstVersion {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Options {
-    /// What is reflected, for logs, errors and status.
+    /// What is reflected, for logs, errors and status. Empty, the default: the file and line where the reflector was made (client-go
+    /// `naming.GetNameFromCallsite`).
     pub name: Arc<str>,
+    /// The kind of objects, for logs, errors and status. Empty, the default: the name of their Rust type (client-go
+    /// `ReflectorOptions.TypeDescription`).
+    pub type_description: Arc<str>,
     /// How the whole state is asked for.
     pub start: Start,
     /// How fresh the first LIST has to be.
@@ -54,8 +58,9 @@ pub struct Options {
     /// For how long a watch that ends with an internal error is opened again instead of listing; zero: not at all (client-go
     /// `Reflector.MaxInternalErrorRetryDuration`).
     pub max_internal_error_retry: Duration,
-    /// While watching, push a [`Delta::Resync`](informer_core::Delta::Resync) this often. `None`: never, the default, since a shared
-    /// informer times the resyncs of its handlers itself.
+    /// [Resync](informer_core::DeltaSink::resync) the sink so long after a watch began, and so long after each resync. `None` or zero:
+    /// never, the default, since a shared informer times the resyncs of its handlers itself. A resync that fails ends the watch
+    /// (client-go `ReflectorOptions.ResyncPeriod`).
     pub resync_period: Option<Duration>,
     /// Where chance begins: the same seed gives the same timeouts and delays. `None`: drawn anew by each run, so that reflectors spread.
     pub seed: Option<u64>,
@@ -64,7 +69,8 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Self {
-            name: Arc::from("reflector"),
+            name: Arc::from(""),
+            type_description: Arc::from(""),
             start: Start::default(),
             first_version: FirstVersion::default(),
             page_size: None,

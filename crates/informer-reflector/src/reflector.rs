@@ -1,17 +1,13 @@
 //! The reflector as its users see it.
 
-use std::{fmt, future::Future, sync::Arc};
+use std::{any::type_name, fmt, future::Future, panic::Location, sync::Arc};
 
 use informer_core::{Clock, DeltaSink, KeyFunc, ListerWatcher};
 use tracing::Instrument;
 
 use crate::{
-    Control, Metrics, Options, ReflectorError, StatusReader, Transform,
-    driver::Driver,
-    ingest::Ingest,
-    metrics::Meter,
-    session::{Hook, StoppedOnDrop},
-    status::StatusBoard,
+    Control, Metrics, Options, ReflectorError, StatusReader, Transform, driver::Driver, hooks::Hooks,
+    ingest::Ingest, life::Life, metrics::Meter,
 };
 
 /// Keeps a sink in step with a source (client-go `Reflector`). See the crate documentation for the contract.
@@ -25,9 +21,8 @@ pub struct Reflector<L: ListerWatcher, F, S, C: Clock> {
     options: Options,
     control: Control,
     transform: Option<Arc<dyn Transform<L::Object>>>,
-    hooks: Vec<Hook>,
-    metrics: Option<Arc<dyn Metrics>>,
-    board: StoppedOnDrop<C>,
+    hooks: Hooks,
+    life: Life<C>,
 }
 
 impl<L: ListerWatcher, F, S, C: Clock> fmt::Debug for Reflector<L, F, S, C> {
@@ -45,12 +40,18 @@ where
     S: DeltaSink<F::Key, L::Object>,
     C: Clock,
 {
-    /// A reflector from `source` to `sink` that names objects by `key`.
-    pub fn new(source: L, key: F, sink: S, clock: C, options: Options) -> Self {
-        let board = StoppedOnDrop {
-            board: StatusBoard::new(options.name.clone()),
-            clock: clock.clone(),
-        };
+    /// A reflector from `source` to `sink` that names objects by `key`. Where the options name neither it nor the kind of objects, it is
+    /// called after the place of this call, and the objects after their type.
+    #[track_caller]
+    pub fn new(source: L, key: F, sink: S, clock: C, mut options: Options) -> Self {
+        if options.name.is_empty() {
+            let place = Location::caller();
+            options.name = format!("{}:{}", place.file(), place.line()).into();
+        }
+        if options.type_description.is_empty() {
+            options.type_description = type_name::<L::Object>().into();
+        }
+        let life = Life::new(&options, clock.clone());
         Self {
             source,
             key,
@@ -59,9 +60,8 @@ where
             options,
             control: Control::default(),
             transform: None,
-            hooks: Vec::new(),
-            metrics: None,
-            board,
+            hooks: Hooks::default(),
+            life,
         }
     }
 
@@ -76,21 +76,29 @@ where
     /// it panics, that is logged and the reflector goes on.
     #[must_use]
     pub fn on_error(mut self, hook: impl Fn(&ReflectorError) + Send + Sync + 'static) -> Self {
-        self.hooks.push(Arc::new(hook));
+        self.hooks.on_error(hook);
+        self
+    }
+
+    /// Asks `hook` whether a resync that is due is wanted (client-go `Reflector.ShouldResync`); without one it always is. Whatever it says,
+    /// the time to the next counts from here. If it panics, the resync has failed.
+    #[must_use]
+    pub fn should_resync(mut self, hook: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        self.hooks.should_resync(hook);
         self
     }
 
     /// Tells `metrics` the numbers.
     #[must_use]
     pub fn metrics(mut self, metrics: Arc<dyn Metrics>) -> Self {
-        self.metrics = Some(metrics);
+        self.hooks.meter = Some(Meter::new(metrics));
         self
     }
 
     /// Reads how it does, from now until after its end.
     #[must_use]
     pub fn status(&self) -> StatusReader {
-        self.board.board.reader()
+        self.life.reader()
     }
 
     /// Tells it what to do, from now until its end.
@@ -120,8 +128,7 @@ where
                 self.options,
                 self.control,
                 self.hooks,
-                self.metrics.map(Meter::new),
-                self.board,
+                self.life,
             );
             driver.run().await;
         };

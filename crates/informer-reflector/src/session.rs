@@ -1,54 +1,42 @@
-//! What a running reflector holds: does what the machine says, and tells it what happened.
+//! What a running reflector holds, and what it makes of what the source brings.
 
 use std::{error::Error, fmt::Write, sync::Arc, time::Instant};
 
 use informer_core::{
-    Cause, Classify, Clock, DecodeError, Decoded, Delta, DeltaSink, KeyFunc, Listed, ListerWatcher,
+    Cause, Classify, Clock, DecodeError, Decoded, DeltaSink, FailureClass, KeyFunc, Listed, ListerWatcher,
     ResourceVersion, Watched,
 };
 
 use crate::{
-    Phase, Problem, ReflectorError,
+    Phase, Problem,
     buffer::Buffer,
-    ingest::{Held, Ingest, Ingested, Unusable, guarded},
-    log,
-    machine::{Action, Failed, Input, Machine, What},
-    metrics::Meter,
-    open::{Event, Open, Request},
-    status::StatusBoard,
+    hooks::Hooks,
+    ingest::{Held, Ingest, Ingested, Unusable},
+    life::Life,
+    machine::{Failed, Input, Machine, What},
+    open::{Event, Open},
+    steps::Steps,
 };
-
-pub(crate) type Hook = Arc<dyn Fn(&ReflectorError) + Send + Sync>;
 
 /// All but what a pending request borrows.
 pub(crate) struct Session<L: ListerWatcher, F: KeyFunc<L::Object>, S, C: Clock> {
-    machine: Machine,
+    pub(crate) machine: Machine,
     /// Revision of the status that was shown last.
-    shown: u64,
+    pub(crate) shown: u64,
     pub(crate) open: Open<L>,
+    /// Bytes of what is open that were counted.
+    counted: u64,
     ingest: Ingest<L::Object, F>,
-    at_hand: Option<Held<F::Key, L::Object>>,
-    buffer: Buffer<F::Key, L::Object>,
-    /// The source's error that the machine is being told of.
-    cause: Option<Arc<dyn Error + Send + Sync>>,
+    pub(crate) at_hand: Option<Held<F::Key, L::Object>>,
+    pub(crate) buffer: Buffer<F::Key, L::Object>,
+    /// The error that the machine is being told of.
+    pub(crate) cause: Option<Arc<dyn Error + Send + Sync>>,
+    /// While a whole state is being taken.
+    pub(crate) steps: Option<Steps>,
     pub(crate) sink: S,
-    clock: C,
-    hooks: Vec<Hook>,
-    name: Arc<str>,
-    meter: Option<Meter>,
-    board: StoppedOnDrop<C>,
-}
-
-/// The status, which says so when the reflector is gone, whether it ran or not.
-pub(crate) struct StoppedOnDrop<C: Clock> {
-    pub(crate) board: StatusBoard,
     pub(crate) clock: C,
-}
-
-impl<C: Clock> Drop for StoppedOnDrop<C> {
-    fn drop(&mut self) {
-        self.board.stopped(self.clock.now());
-    }
+    pub(crate) hooks: Hooks,
+    pub(crate) life: Life<C>,
 }
 
 impl<L, F, S, C> Session<L, F, S, C>
@@ -58,31 +46,28 @@ where
     S: DeltaSink<F::Key, L::Object>,
     C: Clock,
 {
-    #[expect(clippy::too_many_arguments, reason = "it takes the reflector apart, once")]
     pub(crate) fn new(
         machine: Machine,
         ingest: Ingest<L::Object, F>,
         sink: S,
         clock: C,
-        hooks: Vec<Hook>,
-        name: Arc<str>,
-        meter: Option<Meter>,
-        board: StoppedOnDrop<C>,
+        hooks: Hooks,
+        life: Life<C>,
     ) -> Self {
         Self {
             machine,
             shown: 0,
             open: Open::Nothing,
+            counted: 0,
             ingest,
             at_hand: None,
             buffer: Buffer::new(),
             cause: None,
+            steps: None,
             sink,
             clock,
             hooks,
-            name,
-            meter,
-            board,
+            life,
         }
     }
 
@@ -106,7 +91,8 @@ where
 
     pub(crate) fn handle(&mut self, event: Event<L>) {
         let now = self.clock.now();
-        let input = self.input(event);
+        self.count_bytes();
+        let input = self.input(now, event);
         self.machine.handle_input(now, input);
         // Events that never cease must not hold up what is due.
         if self.machine.poll_timeout() <= now {
@@ -115,19 +101,21 @@ where
         }
     }
 
-    fn input(&mut self, event: Event<L>) -> Input {
-        if let (Some(meter), Event::Ended | Event::Failed(_)) = (&mut self.meter, &event) {
-            meter.watch_over(self.clock.now(), self.machine.status());
+    fn count_bytes(&mut self) {
+        if let Some(read) = self.open.bytes_read() {
+            self.machine.handle_bytes(read.saturating_sub(self.counted));
+            self.counted = read;
+        }
+    }
+
+    fn input(&mut self, now: Instant, event: Event<L>) -> Input {
+        let over = matches!(event, Event::Ended | Event::Failed(_) | Event::Panicked(_));
+        if let (true, Some(meter)) = (over, &mut self.hooks.meter) {
+            meter.watch_over(now, self.machine.status());
         }
         match event {
-            Event::ListOpened(list) => {
-                self.open = Open::List(list);
-                Input::Opened
-            }
-            Event::WatchOpened(watch) => {
-                self.open = Open::Watch(watch);
-                Input::Opened
-            }
+            Event::ListOpened(list) => self.opened(now, Open::List(list)),
+            Event::WatchOpened(watch) => self.opened(now, Open::Watch(watch)),
             Event::Listed(Listed::Item(item)) => {
                 let sink = &self.sink;
                 let ingested = self
@@ -138,6 +126,9 @@ where
             }
             Event::Listed(Listed::End { at, token }) => {
                 self.open = Open::Nothing;
+                if let Some(steps) = &mut self.steps {
+                    steps.version_read(now);
+                }
                 Input::ListEnd { at, token }
             }
             Event::Watched(watched) => self.watched(watched),
@@ -146,16 +137,36 @@ where
                 Input::Ended
             }
             Event::Failed(error) => {
-                self.open = Open::Nothing;
-                let failed = Failed {
-                    class: error.class(),
-                    retry_after: error.retry_after(),
-                    message: chain(&error).into(),
-                };
-                self.cause = Some(Arc::new(error));
-                Input::Failed(failed)
+                let (class, retry_after) = (error.class(), error.retry_after());
+                self.failed(class, retry_after, error)
             }
+            Event::Panicked(panic) => self.failed(FailureClass::Fatal, None, panic),
         }
+    }
+
+    fn opened(&mut self, now: Instant, open: Open<L>) -> Input {
+        self.open = open;
+        self.counted = 0;
+        if let Some(steps) = &mut self.steps {
+            steps.listed(now);
+        }
+        Input::Opened
+    }
+
+    fn failed(
+        &mut self,
+        class: FailureClass,
+        retry_after: Option<std::time::Duration>,
+        error: impl Error + Send + Sync + 'static,
+    ) -> Input {
+        self.open = Open::Nothing;
+        let message = chain(&error).into();
+        self.cause = Some(Arc::new(error));
+        Input::Failed(Failed {
+            class,
+            retry_after,
+            message,
+        })
     }
 
     fn watched(&mut self, watched: Watched<L::Object>) -> Input {
@@ -199,113 +210,6 @@ where
             self.unusable(unusable);
         }
     }
-
-    /// Does all that the machine wants done.
-    pub(crate) fn perform(&mut self) {
-        while let Some(action) = self.machine.poll_action() {
-            if let Some(meter) = &mut self.meter {
-                meter.action(self.clock.now(), &action, self.machine.status());
-            }
-            match action {
-                Action::OpenList(request) => {
-                    tracing::debug!(version = ?request.version, limit = request.limit, continued = request.token.is_some(), "Listing");
-                    self.open = Open::Wanted(Request::List(request));
-                }
-                Action::OpenWatch(request) => {
-                    tracing::debug!(version = ?request.version, initial_events = request.initial_events, "Watching");
-                    self.open = Open::Wanted(Request::Watch(request));
-                }
-                Action::Close => self.open = Open::Nothing,
-                Action::Keep => self
-                    .at_hand
-                    .take()
-                    .into_iter()
-                    .for_each(|held| self.buffer.keep(held)),
-                Action::Forget => self.buffer.forget(),
-                Action::Publish { at, may_rewind } => {
-                    let (items, unreadable) = self.buffer.take();
-                    self.sink.push(Delta::Replace {
-                        items,
-                        unreadable,
-                        at,
-                        may_rewind,
-                    });
-                }
-                Action::Deliver => {
-                    if let Some(held) = self.at_hand.take() {
-                        self.sink.push(held.into());
-                    }
-                }
-                Action::Bookmark(at) => self.sink.push(Delta::Bookmark {
-                    at,
-                    may_rewind: false,
-                }),
-                Action::Resync => self.sink.push(Delta::Resync),
-                Action::Report {
-                    problem,
-                    message,
-                    retry_in,
-                } => {
-                    let cause = self.cause.take();
-                    let message = cause.as_ref().map_or(message, |cause| cause.to_string().into());
-                    self.report(&ReflectorError {
-                        reflector: self.name.clone(),
-                        problem,
-                        message,
-                        retry_in: Some(retry_in),
-                        cause,
-                    });
-                }
-                Action::Note(note) => log::note(&note),
-            }
-        }
-        self.at_hand = None;
-        self.cause = None;
-        self.measure();
-        self.show();
-    }
-
-    fn measure(&mut self) {
-        let Some(meter) = &mut self.meter else { return };
-        let status = self.machine.status();
-        if status.phase == Phase::Watching && !meter.is_watching() {
-            meter.watch_began(self.clock.now(), status);
-        }
-        meter.settled(&status.version);
-    }
-
-    fn show(&mut self) {
-        let (status, revision) = (self.machine.status(), self.machine.revision());
-        if self.shown != revision {
-            self.shown = revision;
-            self.board.board.publish(status);
-        } else if status.phase == Phase::Watching {
-            self.board.board.progress(status);
-        }
-    }
-
-    fn unusable(&mut self, Unusable { problem, cause }: Unusable) {
-        self.machine.handle_unusable(chain(&*cause));
-        if let Some(meter) = &self.meter {
-            meter.unusable(problem);
-        }
-        self.report(&ReflectorError {
-            reflector: self.name.clone(),
-            problem,
-            message: cause.to_string().into(),
-            retry_in: None,
-            cause: Some(cause),
-        });
-    }
-
-    fn report(&self, error: &ReflectorError) {
-        log::error(error, self.machine.status());
-        for hook in &self.hooks {
-            if let Err(panic) = guarded(|| hook(error)) {
-                tracing::error!(%panic, "Error hook panicked");
-            }
-        }
-    }
 }
 
 fn version<K>(item: &Result<Decoded<K>, DecodeError>) -> ResourceVersion {
@@ -317,7 +221,7 @@ fn version<K>(item: &Result<Decoded<K>, DecodeError>) -> ResourceVersion {
 }
 
 /// An error and what is behind it, in one line.
-fn chain(error: &dyn Error) -> String {
+pub(crate) fn chain(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(error) = source {

@@ -82,7 +82,7 @@ fn summary(reader: &StatusReader) -> SourceStatus {
 
 fn word(phase: Phase) -> &'static str {
     match phase {
-        Phase::Idle => "not started",
+        Phase::Starting => "not started",
         Phase::Listing | Phase::Streaming => "listing",
         Phase::Watching => "watching",
         Phase::BackingOff => "waiting to try again",

@@ -78,4 +78,8 @@ where
         self.ended |= read.is_err();
         Some(read)
     }
+
+    fn bytes_read(&self) -> Option<u64> {
+        Some(self.chunks.bytes_read())
+    }
 }

@@ -93,4 +93,8 @@ where
         self.failed |= read.is_err();
         read.transpose()
     }
+
+    fn bytes_read(&self) -> Option<u64> {
+        Some(self.chunks.bytes_read())
+    }
 }

@@ -40,6 +40,10 @@ pub enum Input {
     Ended,
     /// What was asked for could not be opened, or ended with an error.
     Failed(Failed),
+    /// The resync that was asked for is done, or was not due. The time to the next counts from here.
+    Resynced,
+    /// The resync that was asked for failed. The class says nothing.
+    ResyncFailed(Failed),
     /// Whoever reads the state does not trust what it has and wants the whole of it anew.
     Relist,
 }
@@ -90,7 +94,7 @@ pub enum Action {
     Deliver,
     /// Hand a bookmark to the sink.
     Bookmark(ResourceVersion),
-    /// Hand a resync to the sink.
+    /// Resync the sink, and answer with [`Input::Resynced`] or [`Input::ResyncFailed`].
     Resync,
     /// Tell the error hooks.
     Report {
@@ -108,12 +112,16 @@ pub enum Action {
 /// What is worth a line in the log and is no error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Note {
-    /// The first whole state came.
-    Synced {
+    /// The whole state is about to be taken, and then watched.
+    Attempt,
+    /// A whole state came.
+    Populated {
         /// Objects in it.
         objects: usize,
         /// Its version.
         at: ResourceVersion,
+        /// It is the first.
+        first: bool,
     },
     /// The watch's version has expired; the state is listed again.
     WatchExpired,

@@ -5,7 +5,7 @@ use std::time::Instant;
 use informer_core::{FailureClass, ListRequest, ResourceVersion};
 
 use super::{Action, Failed, Input, Machine, Next, Note, State, after, concluded};
-use crate::{FirstVersion, Phase, Problem};
+use crate::{FirstVersion, Phase, Problem, Request};
 
 /// client-go `pager.defaultPageSize`.
 const PAGE_SIZE: u32 = 500;
@@ -59,12 +59,7 @@ impl Machine {
             check_at: after(now, self.options.list_wait),
         });
         self.enter(now, Phase::Listing);
-        self.ask_for_page(request);
-    }
-
-    fn ask_for_page(&mut self, request: ListRequest) {
-        self.status.lists += 1;
-        self.actions.push_back(Action::OpenList(request));
+        self.ask(Request::List(request));
     }
 
     /// client-go `relistResourceVersion`, except that a first list asks for version 0 only by option.
@@ -106,7 +101,12 @@ impl Machine {
                 concluded(FailureClass::Transient, "the list ended before it was whole"),
             ),
             Input::Failed(failed) => self.list_failed(now, failed),
-            Input::Event { .. } | Input::Bookmark { .. } | Input::Odd | Input::Relist => {}
+            Input::Event { .. }
+            | Input::Bookmark { .. }
+            | Input::Odd
+            | Input::Relist
+            | Input::Resynced
+            | Input::ResyncFailed(_) => {}
         }
     }
 
@@ -134,7 +134,7 @@ impl Machine {
                 request.limit = listing.limit;
                 request.token = Some(token.clone());
                 listing.token = Some(token);
-                self.ask_for_page(request);
+                self.ask(Request::List(request));
             }
             None => self.list_succeeded(now, at),
         }

@@ -17,10 +17,11 @@ use std::{
 use informer_backoff::{Backoff, SplitMix64};
 use informer_core::{FailureClass, ResourceVersion};
 
-use crate::{LastError, Options, Phase, Problem, Start, Status, options::SHORTEST_WATCH_TIMEOUT};
+use crate::{LastError, Options, Phase, Problem, Request, Start, Status, options::SHORTEST_WATCH_TIMEOUT};
 
 mod action;
 mod list;
+mod resync;
 mod retry;
 mod stream;
 mod watch;
@@ -55,6 +56,7 @@ pub struct Machine {
     /// Watches in a row that ended early and brought nothing new.
     fruitless: u32,
     internal_errors: RetryWindow,
+    /// When to resync next: only while there is a watch, or a wait before the same watch goes on.
     resync_at: Option<Instant>,
     actions: VecDeque<Action>,
     status: Status,
@@ -83,6 +85,8 @@ impl Machine {
     /// for drivers.
     #[must_use]
     pub fn new(options: Options, seed: u64, now: Instant) -> Self {
+        let mut options = options;
+        options.resync_period = options.resync_period.filter(|period| !period.is_zero());
         let mut machine = Self {
             random: SplitMix64::new(seed),
             backoff: Backoff::new(options.backoff.clone()),
@@ -98,7 +102,7 @@ impl Machine {
             internal_errors: RetryWindow::new(options.max_internal_error_retry),
             resync_at: None,
             actions: VecDeque::new(),
-            status: Status::new(options.name.clone()),
+            status: Status::new(&options),
             revision: 0,
             options,
         };
@@ -108,15 +112,17 @@ impl Machine {
 
     /// Something happened at the source. An input that does not fit what is open is ignored.
     pub fn handle_input(&mut self, now: Instant, input: Input) {
-        match &mut self.state {
-            State::Waiting { then, .. } => {
-                if input == Input::Relist {
-                    *then = Next::Relist;
-                }
+        match (&mut self.state, input) {
+            (_, Input::Resynced) => self.arm_resync(now),
+            (_, Input::ResyncFailed(failed)) => self.resync_failed(now, failed),
+            (State::Waiting { then, .. }, Input::Relist) => {
+                *then = Next::Relist;
+                self.resync_at = None;
             }
-            State::Listing(_) => self.list_input(now, input),
-            State::Streaming(_) => self.stream_input(now, input),
-            State::Watching(_) => self.watch_input(now, input),
+            (State::Waiting { .. }, _) => {}
+            (State::Listing(_), input) => self.list_input(now, input),
+            (State::Streaming(_), input) => self.stream_input(now, input),
+            (State::Watching(_), input) => self.watch_input(now, input),
         }
     }
 
@@ -135,6 +141,7 @@ impl Machine {
             State::Streaming(_) => self.stream_timeout(now),
             State::Watching(_) => self.watch_timeout(now),
         }
+        self.resync_if_due(now);
     }
 
     /// The object or event of the last input could not be used; `message` says why.
@@ -142,6 +149,16 @@ impl Machine {
         self.status.skipped += 1;
         self.status.last_skipped = Some(message.into());
         self.revision += 1;
+    }
+
+    /// So many bytes were read of what is open. For the status alone.
+    pub fn handle_bytes(&mut self, n_bytes: u64) {
+        self.status.bytes = self.status.bytes.saturating_add(n_bytes);
+    }
+
+    /// What the sink has in use is now of this version. For the status alone.
+    pub fn handle_applied(&mut self, version: ResourceVersion) {
+        self.status.applied = Some(version);
     }
 
     /// What is to be done next. In order, until `None`.
@@ -153,14 +170,13 @@ impl Machine {
     /// a bound.
     #[must_use]
     pub fn poll_timeout(&self) -> Instant {
-        match &self.state {
+        let at = match &self.state {
             State::Waiting { until, .. } => *until,
             State::Listing(listing) => listing.check_at,
             State::Streaming(streaming) => streaming.check_at,
-            State::Watching(watching) => self
-                .resync_at
-                .map_or(watching.ends_at, |resync_at| resync_at.min(watching.ends_at)),
-        }
+            State::Watching(watching) => watching.ends_at,
+        };
+        self.resync_at.map_or(at, |resync_at| resync_at.min(at))
     }
 
     /// How it does.
@@ -177,6 +193,7 @@ impl Machine {
 
     /// An attempt to take the whole state.
     fn begin(&mut self, now: Instant) {
+        self.note(Note::Attempt);
         if self.streams {
             self.open_stream(now);
         } else {
@@ -196,21 +213,22 @@ impl Machine {
 
     /// The whole state came, at this version.
     fn publish(&mut self, now: Instant, at: ResourceVersion, objects: usize) {
-        if self.status.synced {
+        let first = !std::mem::replace(&mut self.status.synced, true);
+        if !first {
             self.status.relists += 1;
-        } else {
-            self.status.synced = true;
-            self.note(Note::Synced {
-                objects,
-                at: at.clone(),
-            });
         }
+        self.note(Note::Populated {
+            objects,
+            at: at.clone(),
+            first,
+        });
         self.actions.push_back(Action::Publish {
             at: at.clone(),
             may_rewind: self.unavailable,
         });
         self.unavailable = false;
         self.cuts = 0;
+        self.status.behind_since = Some(now);
         self.status.version = at;
         self.status.objects = objects;
         self.succeeded(now);
@@ -234,6 +252,7 @@ impl Machine {
     fn report(&mut self, now: Instant, problem: Problem, failed: Failed, retry_in: Duration) {
         self.status.last_error = Some(LastError {
             problem,
+            tried: self.status.tried.clone(),
             message: failed.message.clone(),
             at: now,
         });
@@ -250,10 +269,35 @@ impl Machine {
         let at_least = at_least.unwrap_or_default().min(LONGEST_RETRY_AFTER);
         let delay = self.backoff.next(now, self.random.next_u64()).max(at_least);
         let until = after(now, delay);
+        if then == Next::Relist {
+            self.resync_at = None;
+        }
         self.state = State::Waiting { until, then };
+        self.fall_behind(now);
         self.enter(now, Phase::BackingOff);
         self.status.next_attempt = Some(until);
         delay
+    }
+
+    /// The source is not followed any more.
+    fn fall_behind(&mut self, now: Instant) {
+        if self.status.synced {
+            self.status.behind_since.get_or_insert(now);
+        }
+    }
+
+    fn ask(&mut self, request: Request) {
+        self.status.tried = Some(request.clone());
+        self.actions.push_back(match request {
+            Request::List(request) => {
+                self.status.lists += 1;
+                Action::OpenList(request)
+            }
+            Request::Watch(request) => {
+                self.status.watches += 1;
+                Action::OpenWatch(request)
+            }
+        });
     }
 
     fn enter(&mut self, now: Instant, phase: Phase) {

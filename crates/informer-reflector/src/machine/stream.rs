@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use informer_core::{FailureClass, ResourceVersion, WatchRequest};
 
 use super::{Action, Failed, Input, Machine, Next, Note, State, What, after, watch::SHORT};
-use crate::{Phase, Problem};
+use crate::{Phase, Problem, Request};
 
 /// So many streams may be cut before LIST is used instead.
 const MOST_CUTS: u32 = 2;
@@ -56,8 +56,7 @@ impl Machine {
             ends_at: after(now, timeout),
         });
         self.enter(now, Phase::Streaming);
-        self.status.watches += 1;
-        self.actions.push_back(Action::OpenWatch(request));
+        self.ask(Request::Watch(request));
     }
 
     pub(super) fn stream_input(&mut self, now: Instant, input: Input) {
@@ -81,7 +80,12 @@ impl Machine {
                 ..
             } => streaming.events += 1,
             Input::Bookmark { at, .. } => self.stream_is_whole(now, at),
-            Input::Odd | Input::Item | Input::ListEnd { .. } | Input::Relist => {}
+            Input::Odd
+            | Input::Item
+            | Input::ListEnd { .. }
+            | Input::Relist
+            | Input::Resynced
+            | Input::ResyncFailed(_) => {}
             Input::Ended => self.stream_ended(now),
             Input::Failed(failed) => self.stream_failed(now, failed),
         }
@@ -140,10 +144,17 @@ impl Machine {
                 self.unavailable = true;
                 self.open_stream(now);
             }
-            FailureClass::Transient if streaming.opened => self.stream_was_cut(now),
+            FailureClass::Transient if streaming.opened => {
+                self.report(now, Problem::StreamingList(failed.class), failed, Duration::ZERO);
+                self.stream_was_cut(now);
+            }
             class => {
                 let for_good = class == FailureClass::Unsupported;
-                self.fall_back(now, &failed.message, for_good, false);
+                let why = failed.message.clone();
+                if !says_no(class) {
+                    self.report(now, Problem::StreamingList(class), failed, Duration::ZERO);
+                }
+                self.fall_back(now, &why, for_good, false);
             }
         }
     }
@@ -187,4 +198,15 @@ impl Machine {
         }
         streaming.check_at = late_at.min(streaming.warn_at);
     }
+}
+
+/// An answer, not a failure: LIST is asked next, and if it gets the same answer, that one counts.
+fn says_no(class: FailureClass) -> bool {
+    matches!(
+        class,
+        FailureClass::Unsupported
+            | FailureClass::Unauthorized
+            | FailureClass::Forbidden
+            | FailureClass::NotFound
+    )
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use informer_core::{FailureClass, ResourceVersion, WatchRequest};
 
 use super::{Action, Failed, Input, Machine, Next, Note, State, What, after, concluded};
-use crate::{Phase, Problem};
+use crate::{Phase, Problem, Request};
 
 /// A watch that ends sooner than this and brought nothing new counts as failed (client-go `VeryShortWatchError`).
 pub(super) const SHORT: Duration = Duration::from_secs(1);
@@ -29,6 +29,8 @@ pub(super) struct Watching {
     /// It began where the server first sends what exists, in no order: no version of that is a point to resume from (client-go
     /// `propagateRVFromStart`).
     holds_back: bool,
+    /// Since when the source was not followed as it began.
+    behind_since: Option<Instant>,
     /// When it is given up.
     pub(super) ends_at: Instant,
 }
@@ -36,6 +38,7 @@ pub(super) struct Watching {
 impl Machine {
     /// Watches from the last version received.
     pub(super) fn open_watch(&mut self, now: Instant) {
+        self.fall_behind(now);
         let mut request = WatchRequest::default();
         request.version = self.seen();
         request.bookmarks = true;
@@ -49,21 +52,23 @@ impl Machine {
                 .version
                 .as_ref()
                 .is_none_or(|version| version.as_str() == "0"),
+            behind_since: self.status.behind_since,
             ends_at: after(now, timeout) + GRACE,
         });
         self.watching(now);
-        self.status.watches += 1;
-        self.actions.push_back(Action::OpenWatch(request));
+        self.ask(Request::Watch(request));
     }
 
     /// The stream of a streaming list goes on as the watch.
     pub(super) fn follow_stream(&mut self, now: Instant, ends_at: Instant) {
         self.fruitless = 0;
+        self.status.behind_since = None;
         self.state = State::Watching(Watching {
             opened: true,
             began_at: now,
             fruitful: true,
             holds_back: false,
+            behind_since: None,
             ends_at: ends_at + GRACE,
         });
         self.watching(now);
@@ -71,9 +76,7 @@ impl Machine {
 
     fn watching(&mut self, now: Instant) {
         self.enter(now, Phase::Watching);
-        if let (None, Some(period)) = (self.resync_at, self.options.resync_period) {
-            self.resync_at = Some(after(now, period));
-        }
+        self.arm_resync(now);
     }
 
     pub(super) fn watch_input(&mut self, now: Instant, input: Input) {
@@ -83,6 +86,7 @@ impl Machine {
         match input {
             Input::Opened => {
                 watching.opened = true;
+                self.status.behind_since = None;
                 self.backoff.on_healthy(now);
                 if self.fruitless == 0 && self.status.failures > 0 {
                     self.succeeded(now);
@@ -108,7 +112,7 @@ impl Machine {
                 }
                 self.received(now, at);
             }
-            Input::Odd | Input::Item | Input::ListEnd { .. } => {}
+            Input::Odd | Input::Item | Input::ListEnd { .. } | Input::Resynced | Input::ResyncFailed(_) => {}
             Input::Relist => {
                 self.actions.push_back(Action::Close);
                 self.note(Note::RelistWanted);
@@ -184,6 +188,11 @@ impl Machine {
 
     /// It may be chance, or the version; a list tells.
     fn watch_was_fruitless(&mut self, now: Instant, failed: Failed) {
+        if let State::Watching(watching) = &self.state
+            && watching.behind_since.is_some()
+        {
+            self.status.behind_since = watching.behind_since;
+        }
         self.fruitless += 1;
         let next = if self.fruitless >= MOST_FRUITLESS {
             self.fruitless = 0;
@@ -202,13 +211,6 @@ impl Machine {
             self.actions.push_back(Action::Close);
             let message = "the watch was still open long after the server should have ended it";
             self.watch_failed(now, concluded(FailureClass::Transient, message));
-            return;
-        }
-        if let (Some(resync_at), Some(period)) = (self.resync_at, self.options.resync_period)
-            && resync_at <= now
-        {
-            self.resync_at = Some(after(now, period.max(Duration::from_millis(1))));
-            self.actions.push_back(Action::Resync);
         }
     }
 }

@@ -231,3 +231,31 @@ fn options_without_sense_do_no_harm() {
         assert!(machine.poll_timeout() >= now);
     }
 }
+
+/// client-go `Reflector.startResync`: the timer is made anew when a resync has returned.
+#[test]
+fn there_is_no_other_resync_before_the_last_is_done() {
+    let mut options = options(false);
+    options.resync_period = Some(Duration::from_secs(90));
+    let mut now = epoch();
+    let mut machine = Machine::new(options, 1, now);
+    let end = Input::ListEnd {
+        at: ResourceVersion::new("1"),
+        token: None,
+    };
+    for input in [Input::Opened, end, Input::Opened] {
+        machine.handle_input(now, input);
+    }
+    now += Duration::from_secs(90);
+    assert_eq!(machine.poll_timeout(), now);
+    machine.handle_timeout(now);
+    assert_eq!(
+        std::iter::from_fn(|| machine.poll_action()).last(),
+        Some(Action::Resync)
+    );
+    now += Duration::from_secs(100);
+    machine.handle_timeout(now);
+    assert_eq!(machine.poll_action(), None);
+    machine.handle_input(now, Input::Resynced);
+    assert_eq!(machine.poll_timeout(), now + Duration::from_secs(90));
+}

@@ -2,8 +2,9 @@
 //!
 //! Blocks are separated by blank lines. A block is input lines, `----`, and the actions that follow. Inputs:
 //! `options …` (first block only), `start`, `opened`, `item`, `end VERSION [TOKEN]`, `added|modified|deleted VERSION`,
-//! `bookmark VERSION [end]`, `odd`, `ended`, `relist`, `fail CLASS [retry=SECONDS] [MESSAGE]`, `wait SECONDS` (time passes, the machine is not told),
-//! `timeout` (time passes until the machine wants to be told), `status`. Delays have no jitter in traces.
+//! `bookmark VERSION [end]`, `odd`, `ended`, `relist`, `resynced`, `resync-failed MESSAGE`, `fail CLASS [retry=SECONDS] [MESSAGE]`,
+//! `wait SECONDS` (time passes, the machine is not told), `timeout` (time passes until the machine wants to be told), `status`. Delays have
+//! no jitter in traces.
 
 use std::{
     fmt::Write,
@@ -138,6 +139,12 @@ fn input<'a>(word: &str, mut words: impl Iterator<Item = &'a str>) -> Input {
         },
         "odd" => Input::Odd,
         "ended" => Input::Ended,
+        "resynced" => Input::Resynced,
+        "resync-failed" => Input::ResyncFailed(Failed {
+            class: FailureClass::Internal,
+            retry_after: None,
+            message: words.collect::<Vec<_>>().join(" ").into(),
+        }),
         "relist" => Input::Relist,
         "fail" => failed(words),
         _ => panic!("no such input: {word}"),
@@ -260,7 +267,11 @@ fn show_problem(problem: Problem) -> String {
 
 fn show_note(note: &Note) -> String {
     match note {
-        Note::Synced { objects, at } => format!("synced {at:?} with {objects} objects"),
+        Note::Attempt => "attempt".to_owned(),
+        Note::Populated { objects, at, first } => {
+            let what = if *first { "synced" } else { "populated anew" };
+            format!("{what} {at:?} with {objects} objects")
+        }
         Note::WatchExpired => "watch expired".to_owned(),
         Note::RelistWanted => "relist wanted".to_owned(),
         Note::VersionRefused { class } => format!("version refused: {class}"),

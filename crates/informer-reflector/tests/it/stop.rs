@@ -95,7 +95,7 @@ fn a_reflector_that_never_ran_is_stopped_too() {
         informer_reflector::Options::default(),
     );
     let status = reflector.status();
-    assert_eq!(status.get().phase, Phase::Idle);
+    assert_eq!(status.get().phase, Phase::Starting);
     let run = reflector.run();
     drop(run);
     assert_eq!(status.get().phase, Phase::Stopped);

@@ -44,6 +44,13 @@ impl StoreWriter<ObjectKey, String> for MapWriter {
                     state.0.insert(new.key.clone(), new.clone());
                     changes.push(Change::Added { new, initial: false });
                 }
+                Delta::Resync if state.0.contains_key(&ObjectKey::cluster("damaged")) => {
+                    failed.push(CommitFailure {
+                        key: ObjectKey::cluster("damaged"),
+                        index: None,
+                        cause: IndexError::new("damaged"),
+                    });
+                }
                 _ => {}
             }
         }
@@ -94,4 +101,57 @@ fn commits_each_delta_and_tells_of_changes_and_failures() {
     let state = writer.0.lock().unwrap();
     assert_eq!(state.1, [true, false, false]);
     assert_eq!(state.0.len(), 2);
+}
+
+fn whole(names: &[&str], at: &str) -> Delta<ObjectKey, String> {
+    Delta::Replace {
+        items: names.iter().map(|name| entry(name)).collect(),
+        unreadable: Vec::new(),
+        at: ResourceVersion::new(at),
+        may_rewind: false,
+    }
+}
+
+#[test]
+fn tells_the_version_that_is_in_use() {
+    use informer_core::Cause;
+
+    let mut sink = StoreSink::new(MapWriter::default());
+    assert_eq!(sink.applied(), None);
+    sink.push(whole(&["a"], "7"));
+    assert_eq!(sink.applied().unwrap().as_str(), "7");
+    sink.push(Delta::Bookmark {
+        at: ResourceVersion::new("9"),
+        may_rewind: false,
+    });
+    sink.resync().unwrap();
+    assert_eq!(sink.applied().unwrap().as_str(), "9");
+    // What was refused is not in use.
+    let mut bad = entry("bad");
+    bad.stamp = Stamp::new("12", "");
+    sink.push(Delta::Upsert(bad, Cause::Modified));
+    assert_eq!(sink.applied().unwrap().as_str(), "9");
+}
+
+/// So the reflector gives up its watch, and lists.
+#[test]
+fn a_resync_that_the_store_refuses_is_told() {
+    let mut sink = StoreSink::new(MapWriter::default());
+    sink.push(whole(&["damaged"], "1"));
+    let refused = sink.resync().unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "1 objects could not be stored, the first \"damaged\": damaged"
+    );
+}
+
+#[test]
+fn hooks_that_panic_harm_nothing() {
+    let writer = MapWriter::default();
+    let mut sink = StoreSink::new(writer.clone())
+        .on_change(|_| panic!("a bad hook"))
+        .on_error(|_| panic!("another"));
+    sink.push(whole(&["a", "b"], "1"));
+    sink.push(Delta::Upsert(entry("bad"), informer_core::Cause::Added));
+    assert_eq!(writer.0.lock().unwrap().0.len(), 2);
 }

@@ -76,6 +76,10 @@ traces! {
     backoff_resets_on_health
     retry_after_is_a_minimum
     resync
+    resync_cancelled
+    resync_fails
+    resync_never
+    resync_while_waiting
     stream
     stream_changes_before_the_end
     stream_resumes_as_watch

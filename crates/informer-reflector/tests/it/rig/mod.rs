@@ -48,6 +48,7 @@ pub(crate) struct Rig {
     pub(crate) options: Options,
     pub(crate) transform: Option<Arc<dyn Transform<Object>>>,
     pub(crate) metrics: Option<Arc<dyn Metrics>>,
+    pub(crate) should_resync: Option<Box<dyn Fn() -> bool + Send + Sync>>,
     errors: Arc<Mutex<Vec<ReflectorError>>>,
     running: Option<BoxFuture<'static, ()>>,
     status: Option<StatusReader>,
@@ -59,6 +60,7 @@ impl Rig {
     /// A reflector that lists; waits have no jitter.
     pub(crate) fn new() -> Self {
         let mut options = Options::named("foos");
+        options.type_description = "Foo".into();
         options.start = Start::List;
         options.backoff.jitter = 0.0;
         options.seed = Some(1);
@@ -69,6 +71,7 @@ impl Rig {
             options,
             transform: None,
             metrics: None,
+            should_resync: None,
             errors: Arc::default(),
             running: None,
             status: None,
@@ -111,6 +114,9 @@ impl Rig {
         }
         if let Some(metrics) = self.metrics.take() {
             reflector = reflector.metrics(metrics);
+        }
+        if let Some(hook) = self.should_resync.take() {
+            reflector = reflector.should_resync(hook);
         }
         self.status = Some(reflector.status());
         self.control = Some(reflector.control());

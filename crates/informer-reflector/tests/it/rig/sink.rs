@@ -5,7 +5,9 @@ use std::{
     task::{Context, Poll, Waker},
 };
 
-use informer_core::{Closed, Decoded, Delta, DeltaSink, KeyFunc, NamespaceName, ObjectKey, Stamp};
+use informer_core::{
+    Closed, Decoded, Delta, DeltaSink, KeyFunc, NamespaceName, ObjectKey, ResourceVersion, Stamp,
+};
 
 use super::{Object, lock, object};
 
@@ -17,6 +19,10 @@ struct Taken {
     deltas: Vec<Delta<ObjectKey, Object>>,
     full: bool,
     closed: bool,
+    fails_resync: bool,
+    applied: Option<ResourceVersion>,
+    /// Called at each whole state.
+    on_replace: Option<Box<dyn FnMut() + Send>>,
     stored: Vec<(ObjectKey, Stamp, Arc<Object>)>,
     wakers: Vec<Waker>,
 }
@@ -28,6 +34,19 @@ impl Sink {
 
     pub(crate) fn close(&self) {
         self.change(|taken| taken.closed = true);
+    }
+
+    /// What it has in use is of this version.
+    pub(crate) fn apply(&self, version: &str) {
+        lock(&self.0).applied = Some(ResourceVersion::new(version));
+    }
+
+    pub(crate) fn fail_resync(&self, fails: bool) {
+        lock(&self.0).fails_resync = fails;
+    }
+
+    pub(crate) fn on_replace(&self, call: impl FnMut() + Send + 'static) {
+        lock(&self.0).on_replace = Some(Box::new(call));
     }
 
     /// An object that the sink is to know.
@@ -85,7 +104,24 @@ impl DeltaSink<ObjectKey, Object> for Sink {
     }
 
     fn push(&mut self, delta: Delta<ObjectKey, Object>) {
-        lock(&self.0).deltas.push(delta);
+        let mut taken = lock(&self.0);
+        let whole = matches!(delta, Delta::Replace { .. });
+        taken.deltas.push(delta);
+        if let (true, Some(call)) = (whole, &mut taken.on_replace) {
+            call();
+        }
+    }
+
+    fn resync(&mut self) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+        if lock(&self.0).fails_resync {
+            return Err("the copy is damaged".into());
+        }
+        self.push(Delta::Resync);
+        Ok(())
+    }
+
+    fn applied(&self) -> Option<ResourceVersion> {
+        lock(&self.0).applied.clone()
     }
 
     fn poll_closed(&mut self, cx: &mut Context<'_>) -> Poll<()> {

@@ -47,6 +47,8 @@ pub(crate) struct Tape<E> {
 
 pub(crate) struct TapeFeed<E> {
     tape: Arc<Mutex<Tape<E>>>,
+    /// Each event counts as a hundred bytes.
+    bytes_read: u64,
     _open: Arc<()>,
 }
 
@@ -58,7 +60,10 @@ impl<E: Send> Feed for TapeFeed<E> {
         poll_fn(|cx| {
             let mut tape = lock(&self.tape);
             match tape.steps.pop_front() {
-                Some(Step::Event(event)) => Poll::Ready(Some(Ok(event))),
+                Some(Step::Event(event)) => {
+                    self.bytes_read += 100;
+                    Poll::Ready(Some(Ok(event)))
+                }
                 Some(Step::Fail(error)) => Poll::Ready(Some(Err(error))),
                 Some(Step::End) => Poll::Ready(None),
                 None => {
@@ -68,6 +73,10 @@ impl<E: Send> Feed for TapeFeed<E> {
             }
         })
         .await
+    }
+
+    fn bytes_read(&self) -> Option<u64> {
+        Some(self.bytes_read)
     }
 }
 
@@ -135,7 +144,11 @@ impl ListerWatcher for Source {
             (script.lists.pop_front(), script.open.clone())
         };
         match Self::answer(answer)? {
-            Some(tape) => Ok(TapeFeed { tape, _open: open }),
+            Some(tape) => Ok(TapeFeed {
+                tape,
+                bytes_read: 0,
+                _open: open,
+            }),
             None => std::future::pending().await,
         }
     }
@@ -153,7 +166,11 @@ impl ListerWatcher for Source {
         match Self::answer(answer)? {
             Some(tape) => {
                 lock(&self.0).watch = Some(tape.clone());
-                Ok(TapeFeed { tape, _open: open })
+                Ok(TapeFeed {
+                    tape,
+                    bytes_read: 0,
+                    _open: open,
+                })
             }
             None => std::future::pending().await,
         }
