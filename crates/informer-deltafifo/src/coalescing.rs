@@ -20,6 +20,8 @@ use crate::{Options, delta_fifo::DeltaFifo};
 /// Keys come in the order of the queue, not of the versions, so that no upsert says how far the source was followed
 /// ([`Batch::in_order`] is `false`). Bookmarks say it instead: one follows whatever waited when its version came.
 ///
+/// What happens to a listed key while the first list waits comes after that list's bookmark: initial and later deltas never mix.
+///
 /// **Synced** once an upsert or delete came before any list, or once the bookmark of the first list was settled.
 pub struct Coalescing<Q, K> {
     options: Options,
@@ -28,6 +30,10 @@ pub struct Coalescing<Q, K> {
     spreading: VecDeque<Q>,
     left: AHashMap<Q, VecDeque<Delta<Q, K>>>,
     n_left: usize,
+    /// How many of the deltas of a key belong to the initial list, where that is more than one: of those that wait while the list does,
+    /// and of those that are left. What is behind them came later.
+    initial_waiting: AHashMap<Q, usize>,
+    initial_left: AHashMap<Q, usize>,
     /// Keys of the batch in hand.
     in_hand: Vec<Q>,
     marks: VecDeque<Mark>,
@@ -56,6 +62,8 @@ impl<Q: Key, K: Send + Sync + 'static> Coalescing<Q, K> {
             spreading: VecDeque::new(),
             left: AHashMap::new(),
             n_left: 0,
+            initial_waiting: AHashMap::new(),
+            initial_left: AHashMap::new(),
             in_hand: Vec::new(),
             marks: VecDeque::new(),
             populated: false,
@@ -68,10 +76,13 @@ impl<Q: Key, K: Send + Sync + 'static> Coalescing<Q, K> {
     fn mark(&mut self, at: ResourceVersion, may_rewind: bool, list: bool) {
         let after = self.fifo.n_queued();
         let n_marks = self.marks.len();
+        let initial = self.initial;
         if let Some(last) = self.marks.back_mut() {
+            // What closes the first list says nothing of what came later.
+            let is_fixed = initial && last.list;
             // While the consumer lags, the last mark moves on instead of leaving one behind for each delta. Not the first: it must come
             // some day. Nor one that closes a list.
-            if last.after == after || (n_marks > 1 && !last.list && !list) {
+            if (last.after == after && !is_fixed) || (n_marks > 1 && !last.list && !list) {
                 last.after = after;
                 if !at.is_none() {
                     last.at = at;
@@ -92,7 +103,12 @@ impl<Q: Key, K: Send + Sync + 'static> Coalescing<Q, K> {
     }
 
     fn pop_mark(&mut self) -> Option<Delta<Q, K>> {
-        let due = self.marks.front()?.after <= self.fifo.n_popped() && self.spreading.is_empty();
+        let nothing_left = if self.initial {
+            self.initial_left.is_empty()
+        } else {
+            self.spreading.is_empty()
+        };
+        let due = self.marks.front()?.after <= self.fifo.n_popped() && nothing_left;
         let mark = due.then(|| self.marks.pop_front()).flatten()?;
         self.initial &= !mark.list;
         Some(Delta::Bookmark {
@@ -101,12 +117,22 @@ impl<Q: Key, K: Send + Sync + 'static> Coalescing<Q, K> {
         })
     }
 
-    /// The next delta of each key that has some left.
+    /// The next delta of each key that has some left. While the first list waits, only what belongs to it.
     fn pop_left(&mut self, batch: &mut Batch<Q, K>, max: usize) {
-        for _ in 0..self.spreading.len().min(max) {
+        if self.initial && self.initial_left.is_empty() {
+            return;
+        }
+        for _ in 0..self.spreading.len() {
+            if batch.deltas.len() == max {
+                return;
+            }
             let Some(key) = self.spreading.pop_front() else {
                 return;
             };
+            if self.initial && !self.take_initial(&key) {
+                self.spreading.push_back(key);
+                continue;
+            }
             let Some(deltas) = self.left.get_mut(&key) else {
                 continue;
             };
@@ -119,6 +145,18 @@ impl<Q: Key, K: Send + Sync + 'static> Coalescing<Q, K> {
             }
             self.in_hand.push(key);
         }
+    }
+
+    /// Whether the next delta that is left of a key belongs to the initial list; counts it as taken.
+    fn take_initial(&mut self, key: &Q) -> bool {
+        let Some(n) = self.initial_left.get_mut(key) else {
+            return false;
+        };
+        *n -= 1;
+        if *n == 0 {
+            self.initial_left.remove(key);
+        }
+        true
     }
 
     /// The first delta of each key from the queue, as far as the next mark. The rest of its deltas is left for later batches, and so is
@@ -135,6 +173,9 @@ impl<Q: Key, K: Send + Sync + 'static> Coalescing<Q, K> {
                 return;
             };
             let mut deltas = popped.deltas.into_iter();
+            if let Some(n) = self.initial_waiting.remove(&popped.key) {
+                self.initial_left.insert(popped.key.clone(), n - 1);
+            }
             if busy.insert(popped.key.clone()) {
                 batch.deltas.extend(deltas.next());
                 self.in_hand.push(popped.key.clone());
@@ -200,7 +241,11 @@ impl<Q: Key, K: Send + Sync + 'static> DeltaSink<Q, K> for Coalescing<Q, K> {
                 at,
                 may_rewind,
             } => {
+                let is_first = self.initial && self.marks.iter().all(|mark| !mark.list);
                 self.fifo.replace(items, unreadable);
+                if is_first {
+                    self.initial_waiting = self.fifo.several();
+                }
                 self.mark(at, may_rewind, true);
             }
             Delta::Resync => self.fifo.resync(),
@@ -219,6 +264,9 @@ impl<Q: Key, K: Send + Sync + 'static> DeltaQueue<Q, K> for Coalescing<Q, K> {
         let max = max.min(self.options.batch);
         batch.in_order = false;
         batch.initial = self.initial || !self.populated;
+        if max == 0 {
+            return 0;
+        }
         if let Some(bookmark) = self.pop_mark() {
             batch.deltas.push(bookmark);
         } else {

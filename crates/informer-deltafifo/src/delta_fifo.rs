@@ -241,6 +241,12 @@ impl<Q: Key, K: Send + Sync + 'static> DeltaFifo<Q, K> {
         self.n_popped
     }
 
+    /// How many deltas wait for each key that has several.
+    pub(crate) fn several(&self) -> AHashMap<Q, usize> {
+        let several = self.waiting.iter().filter(|(_, deltas)| deltas.len() > 1);
+        several.map(|(key, deltas)| (key.clone(), deltas.len())).collect()
+    }
+
     pub(crate) fn known(&self) -> &dyn Store<Q, K> {
         &*self.known
     }

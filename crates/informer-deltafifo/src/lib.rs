@@ -60,7 +60,8 @@
 //! ```
 //!
 //! # Swap it
-//! Whoever uses a queue does so through [`DeltaQueue`](informer_core::DeltaQueue), and takes any other implementation.
+//! Whoever uses a queue does so through [`DeltaQueue`](informer_core::DeltaQueue), and takes any other implementation. Run the suite
+//! `conformance::delta_queue` of `informer-testkit` on yours.
 
 mod coalescing;
 mod delta_fifo;
