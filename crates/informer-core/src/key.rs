@@ -168,7 +168,10 @@ impl Error for KeyError {}
 
 /// Makes the key of an object. Called once per object, at ingest, with what the codec read of it.
 ///
-/// The same object must always give the same key. A failure drops that object and is reported.
+/// The same object must always give the same key. Two objects of one source must never have the same key: one would take the place of
+/// the other. A failure drops that object and is reported.
+///
+/// The suite `conformance::key_func` of `informer-testkit` checks one.
 pub trait KeyFunc<K: ?Sized>: Send + Sync {
     /// The key it makes.
     type Key: Key;

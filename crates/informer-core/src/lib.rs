@@ -33,6 +33,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! # Swap it
+//! Whatever implements one of these traits takes the place of whatever else does. `informer-testkit` has a conformance suite for each, in
+//! `conformance::{lister_watcher, feed, key_func, delta_sink, delta_queue, store_writer, store, index_func, event_handler, clock}`: run it
+//! on yours.
+//!
 //! # Features
 //! * `tokio`: the real [`Clock`], [`TokioClock`](https://docs.rs/informer-core/latest/informer_core/struct.TokioClock.html).
 

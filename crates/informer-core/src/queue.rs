@@ -22,6 +22,8 @@ impl fmt::Display for Closed {
 impl Error for Closed {}
 
 /// Takes deltas from a source. The seeds' `Store`, when a reflector writes to it.
+///
+/// The suite `conformance::delta_sink` of `informer-testkit` checks one.
 pub trait DeltaSink<Q, K>: Send {
     /// Whether a push is welcome. While pending, the driver stops reading its watch; nothing ever blocks a thread.
     ///
@@ -86,6 +88,13 @@ impl<Q, K, S: DeltaSink<Q, K> + ?Sized> DeltaSink<Q, K> for Box<S> {
 /// A queue of deltas: passive, without lock or waker. [`Handle`](crate::Handle) makes it shared and waits on it.
 ///
 /// As a [`DeltaSink`] it answers `poll_ready` by its length alone and keeps no waker: that is the handle's part.
+///
+/// Deltas of one key are handed out in the order in which they were pushed. No state is left out; deletes that follow one another may
+/// merge, and a delete of what nobody heard of may be dropped. A list is handed out as it came, or as what it means for each key: then a
+/// `Bookmark` of its version ends it. Whatever is pushed, popped and settled: once nothing waits, the store that commits the batches holds
+/// what the source holds, and has never applied a version before what it brought.
+///
+/// The suite `conformance::delta_queue` of `informer-testkit` checks one.
 pub trait DeltaQueue<Q, K>: DeltaSink<Q, K> {
     /// Moves up to `max` deltas into `batch` (empty on entry) and returns how many.
     ///
@@ -94,7 +103,7 @@ pub trait DeltaQueue<Q, K>: DeltaSink<Q, K> {
     fn pop_into(&mut self, batch: &mut Batch<Q, K>, max: usize) -> usize;
 
     /// Called once after each popped batch was processed: counts towards synced, and takes back what failed, to be handed out again
-    /// unless a later delta made it moot.
+    /// unless a later delta made it moot. What failed counts as processed: one bad object keeps nobody unsynced.
     fn settle(&mut self, failed: Vec<Delta<Q, K>>);
 
     /// Whether the whole of the first replace was processed. Once true, always true.

@@ -12,6 +12,8 @@ use std::{
 use crate::{Batch, Change, Entry, Incomparable, ResourceVersion};
 
 /// Reads a cache. The seeds' `Store` when a program reads from it, and their `Indexer` when it was built with index functions.
+///
+/// The suite `conformance::store` of `informer-testkit` checks one, and its snapshots.
 pub trait Store<Q, K>: Send + Sync {
     /// The state now, which stays as it is however long it is held. Never waits for the writer, nor makes it wait.
     fn snapshot(&self) -> Arc<dyn Snapshot<Q, K>>;
@@ -221,11 +223,33 @@ impl fmt::Display for UnknownIndex {
 impl Error for UnknownIndex {}
 
 /// Writes a store. There is one for each, and it alone changes the store.
+///
+/// # What a commit does with a delta
+/// * **Upsert.** An upsert of a key that is not there is stored and told as `Added`, initial if the batch is. Another version of the same
+///   object is stored and told as `Updated`, whose `old` is what was stored. Another uid is another object: it is stored and told as
+///   `Removed`, not observed, then `Added`. Where objects have no version, the same allocation is the same state, and any other is another.
+///   A `Cause::Sync` repeats what is stored and brings nothing back.
+/// * **Delete.** A delete takes the entry out and tells `Removed`, with the last state that the delta brings, else with what was stored. A
+///   delete of a key that is not there tells nothing. A delete of another uid takes the entry out as well, and tells what was stored, not
+///   observed.
+/// * **Unreadable.** `Unreadable` turns the entry stale and tells nobody; the next state that can be read ends that.
+/// * **Replace.** A `Replace` takes the difference: `Removed`, not observed, for what is not in it, and each item as an upsert. What a
+///   `Replace` does not change it does not tell. Of two items of one key in a `Replace` the later one counts. What a `Replace` could not
+///   read stays and turns stale.
+/// * **Resync, Bookmark.** A `Resync` tells `Resynced` for each entry. A `Bookmark` moves the applied version alone.
+///
+/// The applied version follows `Replace` and `Bookmark`, and, where the batch is in order, upserts by the watch, observed deletes and what
+/// could not be read. Where the batch is not in order, only `Replace` and `Bookmark` move the applied version. It moves only forward, unless
+/// a `Replace` or `Bookmark` may rewind. Of two versions that cannot be compared the later one to come counts, and an empty one changes
+/// nothing.
+///
+/// The suite `conformance::store_writer` of `informer-testkit` checks one.
 pub trait StoreWriter<Q, K>: Send {
     /// Applies the deltas of a batch in one step, visible to readers all at once, and appends what changed.
     ///
     /// Drains from `batch` what it applied. A delta that cannot be applied changes nothing, stays in the batch, and the rest is
-    /// applied. An upsert of the stored stamp changes nothing and tells nobody, except that `Cause::Sync` is told as `Resynced`.
+    /// applied. An item of a `Replace` that cannot be applied leaves the old state, which turns stale, and stays in the batch as an upsert.
+    /// An upsert of the stored stamp changes nothing and tells nobody, except that `Cause::Sync` is told as `Resynced`.
     ///
     /// # Errors
     /// When deltas were left in the batch: which keys, and why.

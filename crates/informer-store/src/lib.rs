@@ -76,7 +76,8 @@
 //!
 //! # Swap it
 //! Whoever uses a store does so through [`Store`](informer_core::Store), [`Snapshot`](informer_core::Snapshot) and
-//! [`StoreWriter`](informer_core::StoreWriter), and takes any other implementation.
+//! [`StoreWriter`](informer_core::StoreWriter), and takes any other implementation. Run the suites `conformance::store` and
+//! `conformance::store_writer` of `informer-testkit` on yours, and `conformance::index_func` on your index functions.
 
 mod commit;
 mod index;

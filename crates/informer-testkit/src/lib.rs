@@ -7,6 +7,7 @@
 //! * [`ScriptedTransport`] and [`ScriptedSource`]: answers that a test writes down, byte for byte or event for event.
 //! * [`ManualClock`], [`Tasks`], [`block_on`]: virtual time and a stepped executor.
 //! * [`workload`]: a sample cluster whose pods start, run, move, restart and finish.
+//! * [`conformance`]: suites that check a layer of your own against the contract of the one it stands in for.
 //!
 //! # What it is not
 //! It needs no async runtime, opens no socket and reads no clock. `informer-apiserver` serves the same model over HTTP. It is no whole
@@ -41,6 +42,7 @@
 
 mod api;
 mod clock;
+pub mod conformance;
 mod faults;
 mod http;
 mod rng;

@@ -79,31 +79,32 @@ pub(super) struct Check<Run> {
     pub(super) run: Run,
 }
 
-pub(super) enum Sync<R: ?Sized> {
+pub(super) enum Plain<R: ?Sized> {
     Directed(fn(&R) -> Outcome),
     Random(fn(&R, &mut Rng) -> Outcome),
 }
 
-pub(super) fn directed<R: ?Sized>(check: fn(&R) -> Outcome) -> Sync<R> {
-    Sync::Directed(check)
+pub(super) fn directed<R: ?Sized>(check: fn(&R) -> Outcome) -> Plain<R> {
+    Plain::Directed(check)
 }
 
-pub(super) fn random<R: ?Sized>(check: fn(&R, &mut Rng) -> Outcome) -> Sync<R> {
-    Sync::Random(check)
+pub(super) fn random<R: ?Sized>(check: fn(&R, &mut Rng) -> Outcome) -> Plain<R> {
+    Plain::Random(check)
 }
 
 type Running<'a> = Pin<Box<dyn Future<Output = Outcome> + 'a>>;
+type Start<R> = Box<dyn for<'a> Fn(&'a R, Rng) -> Running<'a>>;
 
-pub(super) struct Async<R> {
+pub(super) struct Awaited<R> {
     random: bool,
-    check: Box<dyn for<'a> Fn(&'a R, Rng) -> Running<'a>>,
+    check: Start<R>,
 }
 
 pub(super) fn asynchronous<R>(
     random: bool,
     check: impl for<'a> Fn(&'a R, Rng) -> Running<'a> + 'static,
-) -> Async<R> {
-    Async {
+) -> Awaited<R> {
+    Awaited {
         random,
         check: Box::new(check),
     }
@@ -136,14 +137,14 @@ impl Scope {
 }
 
 /// Runs the checks in their order, each until its first finding. A panic is a finding.
-pub(super) fn run<R>(report: &mut Report, rig: &R, checks: Vec<Check<Sync<R>>>, scope: &Scope) {
+pub(super) fn run<R>(report: &mut Report, rig: &R, checks: Vec<Check<Plain<R>>>, scope: &Scope) {
     for check in checks.into_iter().filter(|check| scope.wants(check.name)) {
         report.checked(check.name, check.rule);
-        let random = matches!(check.run, Sync::Random(_));
+        let random = matches!(check.run, Plain::Random(_));
         for seed in scope.seeds_of(random) {
             let outcome = catch_unwind(AssertUnwindSafe(|| match check.run {
-                Sync::Directed(run) => run(rig),
-                Sync::Random(run) => run(rig, &mut Rng::new(seed)),
+                Plain::Directed(run) => run(rig),
+                Plain::Random(run) => run(rig, &mut Rng::new(seed)),
             }));
             if !note(report, &check, outcome, random.then_some(seed)) {
                 break;
@@ -153,7 +154,12 @@ pub(super) fn run<R>(report: &mut Report, rig: &R, checks: Vec<Check<Sync<R>>>, 
 }
 
 /// The same for checks that are async.
-pub(super) async fn run_async<R>(report: &mut Report, rig: &R, checks: Vec<Check<Async<R>>>, scope: &Scope) {
+pub(super) async fn run_async<R>(
+    report: &mut Report,
+    rig: &R,
+    checks: Vec<Check<Awaited<R>>>,
+    scope: &Scope,
+) {
     for check in checks.into_iter().filter(|check| scope.wants(check.name)) {
         report.checked(check.name, check.rule);
         for seed in scope.seeds_of(check.run.random) {

@@ -102,6 +102,27 @@ impl Patience {
         self.wait_a_part(20, future).await
     }
 
+    /// Waits until something holds that wakes nobody. `false`: it does not come to hold.
+    pub(super) async fn until(&self, mut holds: impl FnMut() -> bool) -> bool {
+        const STEPS: u32 = 100;
+        if let Kind::Time(clock, at_most) = &self.0 {
+            for _ in 0..STEPS {
+                if holds() {
+                    return true;
+                }
+                clock.sleep_until(clock.now() + *at_most / STEPS).await;
+            }
+            return holds();
+        }
+        let held = poll_fn(|_| if holds() { Poll::Ready(()) } else { Poll::Pending });
+        self.wait(held).await.is_some()
+    }
+
+    /// Whether what is waited for may be real input.
+    pub(super) fn is_real(&self) -> bool {
+        matches!(self.0, Kind::Time(..))
+    }
+
     async fn wait_a_part<F: Future>(&self, part: u32, future: F) -> Option<F::Output> {
         let mut future = pin!(future);
         match &self.0 {

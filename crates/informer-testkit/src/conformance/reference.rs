@@ -42,7 +42,14 @@ impl<Q: Key, K> Reference<Q, K> {
         let mut told = Vec::new();
         let mut kept = Vec::new();
         for delta in std::mem::take(&mut batch.deltas) {
-            self.apply(delta, batch.initial, batch.in_order, accepts, &mut told, &mut kept);
+            self.apply(
+                delta,
+                batch.initial,
+                batch.in_order,
+                accepts,
+                &mut told,
+                &mut kept,
+            );
         }
         batch.deltas = kept;
         told

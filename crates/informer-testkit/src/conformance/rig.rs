@@ -20,10 +20,13 @@ use super::{
 /// Both sides of a store under test.
 type Sides<Q, K> = (Box<dyn StoreWriter<Q, K>>, Arc<dyn Store<Q, K>>);
 
+type MakeSides<S> =
+    Box<dyn Fn(Indices<<S as Samples>::Object>) -> Sides<<S as Samples>::Key, <S as Samples>::Object>>;
+
 /// Makes stores under test.
 pub(super) struct StoreRig<S: Samples> {
     pub(super) samples: S,
-    make: Box<dyn Fn(Indices<S::Object>) -> Sides<S::Key, S::Object>>,
+    make: MakeSides<S>,
     pub(super) indexed: bool,
 }
 

@@ -5,11 +5,15 @@
 //! wait are woken.
 //!
 //! ```
+//! use informer_store::{Indexers, indexed};
 //! use informer_testkit::conformance::store;
-//! # use informer_testkit::conformance::example::{Shelf, shelf};
 //!
-//! // `shelf` makes an empty store with these index functions: its writer and a reader.
-//! store::Suite::new("Shelf", shelf).run().assert_conforms();
+//! let report = store::Suite::new("informer-store", |indices| {
+//!     let add = |all: Indexers<_>, (name, function)| all.with_shared(name, function);
+//!     indexed(indices.into_iter().fold(Indexers::new(), add)).expect("no index is there twice")
+//! })
+//! .run();
+//! report.assert_conforms();
 //! ```
 
 use std::{
@@ -19,18 +23,16 @@ use std::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
-    task::{Context, Poll},
+    task::{Context, Poll, Waker},
 };
 
-use informer_core::{Entry, ResourceVersion, Snapshot, Store, StoreExt, StoreWriter};
+use informer_core::{Batch, Entry, ResourceVersion, Snapshot, Store, StoreExt, StoreWriter};
 
 use super::{
     Indices, Report, Samples, Things,
-    check::{self, Check, Outcome, Scope, Sync, checks, ensure, scoped},
+    check::{self, Check, Outcome, Plain, Scope, checks, ensure, scoped},
     probe::{Wakes, elsewhere},
-    rig::{
-        StoreRig, agrees, bookmark, deleted, indexed, list, modified, same_all, scanned,
-    },
+    rig::{StoreRig, agrees, bookmark, deleted, indexed, list, modified, same_all, scanned},
 };
 use crate::Rng;
 
@@ -92,11 +94,13 @@ impl<S: Samples> Suite<S> {
 
 impl<S: Samples> std::fmt::Debug for Suite<S> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Suite").field("subject", &self.subject).finish_non_exhaustive()
+        f.debug_struct("Suite")
+            .field("subject", &self.subject)
+            .finish_non_exhaustive()
     }
 }
 
-fn all<S: Samples>() -> Vec<Check<Sync<StoreRig<S>>>> {
+fn all<S: Samples>() -> Vec<Check<Plain<StoreRig<S>>>> {
     checks! {
         directed empty_at_first: "The version up to which the source's changes are in it; empty before the first list.";
         directed everything_is_found: "All entries in key order, from one snapshot.";
@@ -120,7 +124,11 @@ fn all<S: Samples>() -> Vec<Check<Sync<StoreRig<S>>>> {
 fn empty_at_first<S: Samples>(rig: &StoreRig<S>) -> Outcome {
     let mut instance = rig.fresh();
     let before = instance.store.snapshot();
-    ensure!(before.applied().is_none(), "a new store has applied {:?}", before.applied());
+    ensure!(
+        before.applied().is_none(),
+        "a new store has applied {:?}",
+        before.applied()
+    );
     ensure!(
         instance.store.is_empty() && instance.store.list().is_empty(),
         "a new store holds {:?}",
@@ -163,7 +171,8 @@ fn the_object_itself<S: Samples>(rig: &StoreRig<S>) -> Outcome {
     instance.commit(list(vec![entry.clone()], "1"))?;
     let got = instance.store.get(&entry.key);
     ensure!(
-        got.as_ref().is_some_and(|got| Arc::ptr_eq(&got.object, &entry.object)),
+        got.as_ref()
+            .is_some_and(|got| Arc::ptr_eq(&got.object, &entry.object)),
         "the object that went in is not the one that is read: {got:?}"
     );
     ensure!(
@@ -197,7 +206,7 @@ fn a_snapshot_stays<S: Samples>(rig: &StoreRig<S>) -> Outcome {
 
 fn one_state_for_every_query<S: Samples>(rig: &StoreRig<S>, rng: &mut Rng) -> Outcome {
     let mut instance = rig.fresh();
-    let mut held: Vec<(Arc<dyn Snapshot<S::Key, S::Object>>, Vec<Entry<S::Key, S::Object>>)> = Vec::new();
+    let mut held: Vec<(Arc<dyn Snapshot<_, _>>, Vec<Entry<_, _>>)> = Vec::new();
     for version in 1..40 {
         let version = format!("{version}");
         let (n, state) = (small(rng, 12), small(rng, 5));
@@ -254,9 +263,16 @@ fn a_scan_begins_behind<S: Samples>(rig: &StoreRig<S>) -> Outcome {
     let mut n_visited = 0;
     snapshot.scan(None, &mut |_| {
         n_visited += 1;
-        if n_visited < 3 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        if n_visited < 3 {
+            ControlFlow::Continue(())
+        } else {
+            ControlFlow::Break(())
+        }
     });
-    ensure!(n_visited == 3, "a visit broke at the third entry, but {n_visited} were visited");
+    ensure!(
+        n_visited == 3,
+        "a visit broke at the third entry, but {n_visited} were visited"
+    );
     Ok(())
 }
 
@@ -269,14 +285,23 @@ fn a_visit_breaks<S: Samples>(rig: &StoreRig<S>) -> Outcome {
             n_visited += 1;
             ControlFlow::Break(())
         });
-        ensure!(visited.is_ok() && n_visited == 1, "a visit broke at the first entry under {value:?}, but {n_visited} were visited");
+        ensure!(
+            visited.is_ok() && n_visited == 1,
+            "a visit broke at the first entry under {value:?}, but {n_visited} were visited"
+        );
         let found = indexed(&*snapshot, &name, &value)?;
         ensure!(
             found.iter().map(|it| &it.key).is_sorted_by(|a, b| a < b),
             "under {value:?} of {name:?} it visits {found:?}, which is not in key order"
         );
-        let provided = instance.store.by_index(&name, &value).map_err(|error| error.to_string())?;
-        ensure!(same_all(&found, &provided), "`Store::by_index` gives {provided:?}, its snapshot {found:?}");
+        let provided = instance
+            .store
+            .by_index(&name, &value)
+            .map_err(|error| error.to_string())?;
+        ensure!(
+            same_all(&found, &provided),
+            "`Store::by_index` gives {provided:?}, its snapshot {found:?}"
+        );
     }
     Ok(())
 }
@@ -293,7 +318,10 @@ fn an_index_forgets<S: Samples>(rig: &StoreRig<S>) -> Outcome {
     }
     for (name, value) in before {
         let found = indexed(&*instance.store.snapshot(), &name, &value)?;
-        ensure!(found.is_empty(), "everything is deleted, but {value:?} of {name:?} has {found:?}");
+        ensure!(
+            found.is_empty(),
+            "everything is deleted, but {value:?} of {name:?} has {found:?}"
+        );
     }
     Ok(())
 }
@@ -320,14 +348,24 @@ fn an_unknown_index<S: Samples>(rig: &StoreRig<S>) -> Outcome {
     let Err(error) = result else {
         return Err("asked for an index that it was not made with, it answers without an error".to_owned());
     };
-    ensure!(n_visited == 0, "an index that is not there has {n_visited} entries");
+    ensure!(
+        n_visited == 0,
+        "an index that is not there has {n_visited} entries"
+    );
     let said = error.to_string();
-    let names = instance.indices.iter().map(|(name, _)| &**name).chain(["flavour"]);
+    let names = instance
+        .indices
+        .iter()
+        .map(|(name, _)| &**name)
+        .chain(["flavour"]);
     for name in names {
         ensure!(said.contains(name), "the error does not name {name:?}: {said}");
     }
     let provided = instance.store.by_index("flavour", "sweet");
-    ensure!(provided.is_err(), "its snapshot says that the index is unknown, the store does not");
+    ensure!(
+        provided.is_err(),
+        "its snapshot says that the index is unknown, the store does not"
+    );
     Ok(())
 }
 
@@ -360,33 +398,48 @@ fn a_reader_does_not_wait<S: Samples>(rig: &StoreRig<S>) -> Outcome {
             results.push(elsewhere(move || scanned(&*store.snapshot(), None).len()));
         }
     });
-    instance.commit_all(vec![modified(instance.entry(3, 0, "11")), modified(instance.entry(4, 0, "12"))])?;
+    instance.commit_all(vec![
+        modified(instance.entry(3, 0, "11")),
+        modified(instance.entry(4, 0, "12")),
+    ])?;
     let read = read.lock().unwrap_or_else(PoisonError::into_inner);
     match read.first() {
         None | Some(Some(3)) => Ok(()),
         Some(None) => Err("a reader that came during a commit waited for its end".to_owned()),
-        Some(Some(n)) => Err(format!("a reader that came during a commit saw {n} of its entries beside the three before")),
+        Some(Some(n)) => Err(format!(
+            "a reader that came during a commit saw {n} of its entries beside the three before"
+        )),
     }
 }
 
 /// Commits from another thread while a query is under way.
 fn a_writer_does_not_wait<S: Samples>(rig: &StoreRig<S>) -> Outcome {
-    let mut instance = rig.filled(3)?;
+    let instance = rig.filled(3)?;
     let (store, entry) = (instance.store.clone(), instance.entry(3, 0, "11"));
     let key = entry.key.clone();
     let snapshot = store.snapshot();
+    let mut writer = instance.writer;
     let mut job = Some(move || {
-        let committed = instance.writer.commit(&mut informer_core::Batch::of(modified(entry), false), &mut Vec::new());
-        committed.is_ok()
+        let mut batch = Batch::of(modified(entry), false);
+        writer.commit(&mut batch, &mut Vec::new()).is_ok()
     });
     let mut committed = None;
     snapshot.scan(None, &mut |_| {
         committed = job.take().and_then(elsewhere);
         ControlFlow::Break(())
     });
-    ensure!(committed == Some(true), "a commit that came during a scan waited for its end");
-    ensure!(store.get(&key).is_some(), "what was committed during a scan is not there");
-    ensure!(snapshot.get(&key).is_none(), "what was committed during a scan is in its snapshot");
+    ensure!(
+        committed == Some(true),
+        "a commit that came during a scan waited for its end"
+    );
+    ensure!(
+        store.get(&key).is_some(),
+        "what was committed during a scan is not there"
+    );
+    ensure!(
+        snapshot.get(&key).is_none(),
+        "what was committed during a scan is in its snapshot"
+    );
     Ok(())
 }
 
@@ -396,14 +449,25 @@ fn whoever_waits_is_woken<S: Samples>(rig: &StoreRig<S>) -> Outcome {
     let (wakes, waker) = Wakes::new();
     let (others, other) = Wakes::new();
     let poll = |instance: &super::rig::Instance<'_, S>, waker| {
-        instance.store.poll_changed(&mut Context::from_waker(waker), &seen)
+        instance
+            .store
+            .poll_changed(&mut Context::from_waker(waker), &seen)
     };
     ensure!(
-        instance.store.poll_changed(&mut Context::from_waker(&waker), &"9".into()).is_ready(),
+        instance
+            .store
+            .poll_changed(&mut Context::from_waker(&waker), &"9".into())
+            .is_ready(),
         "it has applied 10, and is not ready for one who has seen 9"
     );
-    ensure!(poll(&instance, &waker).is_pending(), "it is ready for one who has seen what it has applied");
-    ensure!(poll(&instance, &other).is_pending(), "it is ready for a second one who has seen what it has applied");
+    ensure!(
+        poll(&instance, &waker).is_pending(),
+        "it is ready for one who has seen what it has applied"
+    );
+    ensure!(
+        poll(&instance, &other).is_pending(),
+        "it is ready for a second one who has seen what it has applied"
+    );
     instance.commit(bookmark("11"))?;
     ensure!(
         wakes.count() > 0 && others.count() > 0,
@@ -411,32 +475,62 @@ fn whoever_waits_is_woken<S: Samples>(rig: &StoreRig<S>) -> Outcome {
         wakes.count(),
         others.count()
     );
-    ensure!(poll(&instance, &waker).is_ready(), "it has applied 11, and is not ready for one who has seen 10");
+    ensure!(
+        poll(&instance, &waker).is_ready(),
+        "it has applied 11, and is not ready for one who has seen 10"
+    );
     let seen = ResourceVersion::new("11");
-    let again = instance.store.poll_changed(&mut Context::from_waker(&waker), &seen);
-    ensure!(again.is_pending(), "it is ready for one who has seen 11, which it has applied");
+    let again = instance
+        .store
+        .poll_changed(&mut Context::from_waker(&waker), &seen);
+    ensure!(
+        again.is_pending(),
+        "it is ready for one who has seen 11, which it has applied"
+    );
     let before = wakes.count();
     instance.commit(modified(instance.entry(0, 1, "12")))?;
-    ensure!(wakes.count() > before, "one who waited a second time was not woken by an upsert");
+    ensure!(
+        wakes.count() > before,
+        "one who waited a second time was not woken by an upsert"
+    );
     Ok(())
 }
 
 fn a_version_is_waited_for<S: Samples>(rig: &StoreRig<S>) -> Outcome {
     let mut instance = rig.fresh();
     let (store, version) = (instance.store.clone(), ResourceVersion::new("12"));
+    let now = store.snapshot().applied().clone();
+    ensure!(
+        store
+            .poll_changed(&mut Context::from_waker(Waker::noop()), &now)
+            .is_pending(),
+        "it is ready for one who has seen what it has applied, {now:?}"
+    );
     let mut waiting = pin!(store.wait_for(&version));
     let (wakes, waker) = Wakes::new();
     let mut cx = Context::from_waker(&waker);
     for before in ["9", "11"] {
-        ensure!(waiting.as_mut().poll(&mut cx).is_pending(), "it waits for 12, and ends before a commit at {before}");
+        ensure!(
+            waiting.as_mut().poll(&mut cx).is_pending(),
+            "it waits for 12, and ends before a commit at {before}"
+        );
         let woken = wakes.count();
         instance.commit(list(Vec::new(), before))?;
-        ensure!(wakes.count() > woken, "one who waits for 12 was not woken by a commit at {before}");
+        ensure!(
+            wakes.count() > woken,
+            "one who waits for 12 was not woken by a commit at {before}"
+        );
     }
-    ensure!(waiting.as_mut().poll(&mut cx).is_pending(), "it waits for 12, and ends at 11");
+    ensure!(
+        waiting.as_mut().poll(&mut cx).is_pending(),
+        "it waits for 12, and ends at 11"
+    );
     let woken = wakes.count();
     instance.commit(bookmark("13"))?;
-    ensure!(wakes.count() > woken, "one who waits for 12 was not woken by a commit at 13");
+    ensure!(
+        wakes.count() > woken,
+        "one who waits for 12 was not woken by a commit at 13"
+    );
     match waiting.as_mut().poll(&mut cx) {
         Poll::Ready(Ok(())) => Ok(()),
         other => Err(format!("it waits for 12, and at 13 gives {other:?}")),
@@ -470,11 +564,11 @@ fn nothing_torn_is_seen<S: Samples>(rig: &StoreRig<S>) -> Outcome {
         let version = at.to_string();
         let items = (0..8).map(|n| instance.entry(n, at % 5, &version));
         let items = list(items.collect(), &version);
-        outcome = outcome.and(instance.commit(items).map(drop));
+        outcome = outcome.and_then(|()| instance.commit(items).map(drop));
     }
     over.store(true, Ordering::Release);
     match reader.join() {
-        Ok(read) => outcome.and(read.map(drop)),
+        Ok(read) => outcome.and_then(|()| read.map(drop)),
         Err(panic) => std::panic::resume_unwind(panic),
     }
 }
@@ -485,7 +579,9 @@ fn values<Q, K>(indices: &Indices<K>, entries: &[Entry<Q, K>]) -> Vec<(Arc<str>,
     for (name, function) in indices {
         for entry in entries {
             // One that fails is not in a store, and is looked for elsewhere.
-            let _ = function.values(&entry.object, &mut |value| all.push((name.clone(), value.to_owned())));
+            let _ = function.values(&entry.object, &mut |value| {
+                all.push((name.clone(), value.to_owned()))
+            });
         }
     }
     all.sort();
