@@ -10,28 +10,33 @@ const VALUES: [&str; 5] = ["p", "q", "r", "s", "t"];
 /// Makes objects.
 #[derive(Debug)]
 pub(super) struct Objects {
-    keys: &'static [&'static str],
+    keys: Vec<String>,
     version: u64,
     /// What each key held at each stamp.
     states: BTreeMap<String, String>,
 }
 
 impl Objects {
-    pub(super) fn new(keys: &'static [&'static str]) -> Self {
+    pub(super) fn new(keys: &[&str]) -> Self {
         Self {
-            keys,
+            keys: keys.iter().map(|&key| key.to_owned()).collect(),
             version: 1,
             states: BTreeMap::new(),
         }
     }
 
-    pub(super) fn key(&self, random: &mut Random) -> &'static str {
-        self.keys[random.below(self.keys.len())]
+    /// So many keys more.
+    pub(super) fn widen(&mut self, n: usize) {
+        self.keys.extend((0..n).map(|at| format!("n{}/{at}", at % 7)));
+    }
+
+    pub(super) fn key(&self, random: &mut Random) -> String {
+        random.pick(&self.keys).clone()
     }
 
     /// Some keys, each once.
-    pub(super) fn keys(&self, random: &mut Random, n: usize) -> Vec<&'static str> {
-        let mut left = self.keys.to_vec();
+    pub(super) fn keys(&self, random: &mut Random, n: usize) -> Vec<String> {
+        let mut left = self.keys.clone();
         (0..n.min(left.len()))
             .map(|_| left.remove(random.below(left.len())))
             .collect()
@@ -40,7 +45,7 @@ impl Objects {
     /// An object of any key.
     pub(super) fn any(&mut self, random: &mut Random) -> String {
         let key = self.key(random);
-        self.of(random, key)
+        self.of(random, &key)
     }
 
     /// Some objects, now and then two of one key.

@@ -198,11 +198,32 @@ impl<'a> Generator<'a> {
         if self.random.once_in(2) {
             ops.push("index each".to_owned());
         }
+        if self.random.once_in(25) {
+            ops.extend(self.many());
+        }
         for _ in 0..self.random.below(40) + 5 {
             let op = self.op();
             ops.push(op);
         }
         ops
+    }
+
+    /// So many objects that no part of the store holds them all in one node.
+    fn many(&mut self) -> Vec<String> {
+        self.objects.widen(300);
+        let keys = self.objects.keys(self.random, 250);
+        let listed: Vec<String> = keys.iter().map(|key| self.objects.of(self.random, key)).collect();
+        let list = format!(
+            "replace @{} {}",
+            self.objects.version(self.random),
+            listed.join(" ")
+        );
+        let leave = self.objects.keys(self.random, 60);
+        let leave = leave
+            .iter()
+            .map(|key| format!("delete {}", self.objects.of(self.random, key)));
+        let leave = format!("batch {}", leave.collect::<Vec<_>>().join("; "));
+        vec![list, leave]
     }
 
     fn op(&mut self) -> String {
@@ -238,7 +259,7 @@ impl<'a> Generator<'a> {
             .into_iter()
             .map(|key| {
                 let verb = *self.random.pick(&["add", "update", "delete"]);
-                format!("{verb} {}", self.objects.of(self.random, key))
+                format!("{verb} {}", self.objects.of(self.random, &key))
             })
             .collect();
         if self.random.once_in(4) {
