@@ -127,6 +127,23 @@ fn a_watch_hears_the_deletes_then_ends_and_then_there_is_nothing() {
 }
 
 #[test]
+fn a_watch_whose_history_is_gone_says_so_once_and_ends_with_its_kind() {
+    let mut api = FakeApi::with_builtins();
+    api.create(&definitions(), definition()).unwrap();
+    api.create(&widgets("v1"), named("a")).unwrap();
+    let from = api.revision();
+    let watch = api
+        .watch(&widgets("v1"), &WatchOptions::from_version(from))
+        .unwrap();
+    api.create(&widgets("v1"), named("b")).unwrap();
+    api.compact(api.revision());
+    api.delete(&definitions(), None, "widgets.example.com").unwrap();
+    let events = api.drain_watch(watch);
+    let codes: Vec<&Value> = events.iter().map(|event| &event["object"]["code"]).collect();
+    assert_eq!(codes, [410]);
+}
+
+#[test]
 fn a_definition_that_comes_back_starts_anew() {
     let mut api = FakeApi::with_builtins();
     api.create(&definitions(), definition()).unwrap();

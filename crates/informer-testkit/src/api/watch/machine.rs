@@ -115,8 +115,11 @@ impl Watch {
     /// Sends what it has not sent yet, then ends.
     pub(super) fn finish(&mut self, api: &FakeApi) {
         self.lag = None;
-        let mut rest = VecDeque::new();
-        while let Some(line) = self.next_line(api) {
+        let mut rest = std::mem::take(&mut self.pending);
+        // An ERROR event is the last one.
+        while !self.closing
+            && let Some(line) = self.next_line(api)
+        {
             rest.push_back(line);
         }
         self.pending = rest;
