@@ -11,5 +11,6 @@ func TestServe(t *testing.T) {
 	common.Serve(t, map[string]func() common.Script{
 		"deltafifo":    newDeltaFIFO,
 		"informer-old": common.NewInformer(true),
+		"pump-old":     common.NewPump(true),
 	})
 }

@@ -11,6 +11,7 @@ func TestServe(t *testing.T) {
 	common.Serve(t, map[string]func() common.Script{
 		"informer":        common.NewInformer(false),
 		"informer-spread": common.NewInformer(false),
+		"pump":            common.NewPump(false),
 		"realfifo":        newRealFIFO,
 		"store":           newStore,
 	})

@@ -31,13 +31,15 @@ pub trait Suite: Sync {
 }
 
 /// All suites.
-pub const ALL: [&dyn Suite; 6] = [
+pub const ALL: [&dyn Suite; 8] = [
     &store::Store,
     &real_fifo::RealFifo,
     &delta_fifo::DeltaFifo,
     &informer::Informer(Version::Atomic),
     &informer::Informer(Version::Spread),
     &informer::Informer(Version::Old),
+    &informer::Pump(Version::Atomic),
+    &informer::Pump(Version::Old),
 ];
 
 /// The suite of that name.

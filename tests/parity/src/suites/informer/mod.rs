@@ -2,19 +2,17 @@
 //!
 //! The operations are explained in `tests/reference/oracle/common/informer.go`.
 
+mod bench;
 mod generate;
 mod lines;
 mod ours;
+mod pump;
 mod source;
 mod translate;
 
+pub(super) use self::pump::Pump;
 use super::Suite;
-use crate::{
-    difference::Differences,
-    oracle::Version,
-    random::Random,
-    sequence::{Op, Step},
-};
+use crate::{difference::Differences, oracle::Version, random::Random, sequence::Step};
 
 /// See the module.
 #[derive(Debug)]
@@ -42,8 +40,8 @@ impl Suite for Informer {
 
     fn share(&self) -> u64 {
         match self.0 {
-            Version::Atomic => 25,
-            Version::Spread | Version::Old => 10,
+            Version::Atomic => 23,
+            Version::Spread | Version::Old => 9,
         }
     }
 
@@ -57,7 +55,7 @@ impl Suite for Informer {
 
     fn translate(&self, ops: &[String], answer: &[Step], met: &mut Differences) -> Vec<Step> {
         // Where the informer resyncs nothing is listed twice, so that what is told again is a resync.
-        let resyncs = ops.iter().any(|op| Op::read(op).verb == "new");
+        let resyncs = bench::setting(ops, "new").is_some();
         let mut told = translate::Told::new(resyncs, self.per_key());
         answer.iter().map(|step| told.translate(step, met)).collect()
     }

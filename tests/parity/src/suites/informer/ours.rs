@@ -8,35 +8,29 @@ use std::{
     time::Duration,
 };
 
-use informer_core::{Change, Clock as _, Entry, Identity, ObjectKey, TokioClock};
-use informer_reflector::Start;
+use informer_core::{Change, Entry, ObjectKey};
 use informer_sharedinformer::{
-    BacklogPolicy, Filtered, HandlerOptions, QueueKind, ReflectorOptions, Registration, Resync, Running,
-    SharedInformer,
+    BacklogPolicy, Filtered, HandlerOptions, Registration, Resync, Running, SharedInformer,
 };
-use informer_store::{Indexers, Reader, indexed};
+use informer_store::Reader;
 use tokio::sync::watch;
 
-use super::{lines::in_order, source::Source};
+use super::{
+    bench::{begin, line_of, milliseconds, pass, paused, play_source},
+    lines::in_order,
+    source::Source,
+};
 use crate::{
-    object::{By, Thing, show},
+    object::{By, Thing},
     oracle::Version,
     sequence::{Op, Step},
     view::View,
 };
 
-/// Plays a sequence in a runtime of its own.
+/// Plays a sequence.
 pub(super) fn play(version: Version, ops: &[String]) -> Vec<Step> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
-        .start_paused(true)
-        .build()
-        .expect("a runtime without I/O needs nothing from the system");
-    runtime.block_on(async {
-        let said_of = |verb| ops.iter().map(|op| Op::read(op)).find(|op| op.verb == verb);
-        let resync = said_of("new").map(|op| milliseconds(op.arg()));
-        let drops = said_of("transform").is_some_and(|op| op.arg() == "drop");
-        let mut ours = Ours::new(version, resync, drops);
+    paused(async {
+        let mut ours = Ours::new(version, ops);
         let mut view = View::default();
         let mut steps = Vec::with_capacity(ops.len());
         for op in ops {
@@ -64,29 +58,9 @@ struct Ours {
 }
 
 impl Ours {
-    fn new(version: Version, resync: Option<Duration>, drops: bool) -> Self {
+    fn new(version: Version, ops: &[String]) -> Self {
         let source = Source::default();
-        let (writer, reader) = indexed(Indexers::new().with("first", By::First)).expect("one index");
-        let mut options = ReflectorOptions::default();
-        options.start = Start::List;
-        options.seed = Some(1);
-        // The fake source never ends a watch by itself, so nor do we.
-        options.min_watch_timeout = Duration::from_secs(1 << 30);
-        let queue = match version {
-            Version::Atomic | Version::Spread => QueueKind::InOrder,
-            Version::Old => QueueKind::Coalescing,
-        };
-        let builder = SharedInformer::builder(source.list_watch())
-            .reflector_options(options)
-            .store(writer, Arc::new(reader.clone()))
-            // Versions are read before a transform runs: one that blanks them changes nothing here.
-            .transform(move |_: &Identity, thing: &mut Thing| {
-                thing.values.retain(|value| !drops || value != "s");
-                Ok(())
-            })
-            .queue(queue)
-            .clock(TokioClock)
-            .resync(resync.unwrap_or_default());
+        let (builder, reader) = begin(version, ops, &source);
         Self {
             version,
             source,
@@ -122,19 +96,12 @@ impl Ours {
                     handler.state().bad.insert(key);
                 }
             }
-            "cut" => self.source.cut(),
-            "heal" => {
-                self.source.heal();
-                pass(Duration::from_secs(200)).await;
-            }
             "index" => {
                 if self.reader.add_index(op.arg(), By::name(op.arg())).is_err() {
                     said.push(format!("there is an index {}", op.arg()));
                 }
             }
-            "wait" => pass(milliseconds(op.arg())).await,
-            "burst" => Op::parts(op.rest).for_each(|op| self.source.change(op)),
-            _ => self.source.change(op),
+            _ => play_source(&self.source, op).await,
         }
         self.settle().await;
         for handler in self.all() {
@@ -252,15 +219,7 @@ impl Handler {
         let mut held = self.held.subscribe();
         // The sender lives in `self`.
         let _ = held.wait_for(|held| !held).await;
-        let mut line = match change {
-            Change::Added { new, initial } => {
-                format!("add {}{}", show(new), if *initial { " initial" } else { "" })
-            }
-            Change::Updated { old, new } => format!("update {} -> {}", show(old), show(new)),
-            Change::Removed { last, observed: true } => format!("delete {}", show(last)),
-            Change::Removed { last, .. } => format!("vanished {}", show(last)),
-            Change::Resynced { current } => format!("again {}", show(current)),
-        };
+        let mut line = line_of(change);
         let bad = self.state().bad.contains(&change.key().to_string());
         if bad {
             line.push_str(" panics");
@@ -279,13 +238,4 @@ impl Handler {
     fn state(&self) -> MutexGuard<'_, Told> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-fn milliseconds(text: &str) -> Duration {
-    Duration::from_millis(text.parse().expect("a number of milliseconds"))
-}
-
-/// Lets virtual time pass; it moves on only when nothing else does.
-async fn pass(time: Duration) {
-    TokioClock.sleep_until(TokioClock.now() + time).await;
 }
