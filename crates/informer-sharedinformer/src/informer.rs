@@ -2,7 +2,9 @@
 
 use std::{fmt, sync::Arc, time::Duration};
 
-use informer_core::{Clock, EventHandler, IndexFunc, Key, ListerWatcher, NamespaceName, ObjectKey, Store};
+use informer_core::{
+    BoxClock, Clock, Entry, EventHandler, IndexFunc, Key, ListerWatcher, NamespaceName, ObjectKey, Store,
+};
 use tokio::{runtime, select, sync::watch, task::JoinHandle};
 
 use crate::{
@@ -18,6 +20,7 @@ use crate::{
     source::Source,
     status::Status,
     subscription::Subscription,
+    view::View,
 };
 
 /// One list and watch of a kind, an indexed store that follows it, and any number of handlers (client-go `SharedIndexInformer`).
@@ -43,6 +46,16 @@ impl<Q: Key, K: Send + Sync + 'static> SharedInformer<Q, K> {
 
     pub(crate) fn new(shared: Shared<Q, K>) -> Self {
         Self(Arc::new(shared))
+    }
+
+    pub(crate) fn clock(&self) -> &BoxClock {
+        &self.0.clock
+    }
+
+    /// Those of its objects for which `wanted` is true, as if they were an informer's own. Whatever `wanted` reads must not change: it is
+    /// asked about each state of an object, by handlers and readers alike.
+    pub fn view(&self, wanted: impl Fn(&Entry<Q, K>) -> bool + Send + Sync + 'static) -> View<Q, K> {
+        View::new(self.clone(), wanted)
     }
 
     /// The informer's name.

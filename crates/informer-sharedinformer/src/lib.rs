@@ -3,7 +3,8 @@
 //! # What it is
 //! [`SharedInformer`] joins a source (a reflector over any [`ListerWatcher`](informer_core::ListerWatcher)), a delta queue and a store, and
 //! tells any number of handlers of every change: client-go's `SharedIndexInformer`. [`Factory`] shares informers among those who ask for the
-//! same objects, client-go's `SharedInformerFactory`.
+//! same objects, client-go's `SharedInformerFactory`; several namespaces are seen as one ([`Namespaces`]), and some objects of an informer
+//! as if they were its all ([`View`]). [`Pump`] is the same for one handler and without sharing, client-go's `cache.Controller`.
 //!
 //! # What it is not
 //! It speaks no HTTP and knows no object's fields: sources come from a client crate, or from you. It has no work queue and no workers; a
@@ -99,6 +100,7 @@ mod listed;
 mod listener;
 mod lister;
 pub mod metrics;
+mod namespaces;
 mod options;
 mod pump;
 mod queue;
@@ -110,18 +112,20 @@ mod shared;
 mod source;
 mod status;
 mod subscription;
+mod view;
 
 pub use backlog::BacklogPolicy;
 pub use builder::Builder;
 pub use error::{BuildError, NotSynced, RunError, Stopped, Trouble};
-pub use factory::{Factory, Held, NotAllSynced, Selection, SharedTransform, Sources};
+pub use factory::{Factory, FactoryBuilder, Held, NotAllSynced, Selection, SharedTransform, Sources};
 pub use filter::{Filter, Filtered};
 pub use handler::AsyncHandler;
 pub use informer::{Ended, Running, SharedInformer};
 pub use informer_reflector::{Options as ReflectorOptions, Transform, TransformError};
 pub use listed::Listed;
-pub use lister::Lister;
+pub use lister::{Lister, Page};
 pub use metrics::{InformerId, Metrics, MetricsProvider, MetricsRegistry};
+pub use namespaces::{Namespaces, NamespacesLister, NotCovered};
 pub use options::{HandlerOptions, Resync};
 pub use pump::{Pump, PumpHandle};
 pub use queue::QueueKind;
@@ -130,3 +134,4 @@ pub use selector::{LabelSelector, SelectorError};
 pub use source::{Connected, Sink, Source, SourceContext};
 pub use status::{HandlerStatus, Phase, Refusal, SourceStatus, Status};
 pub use subscription::Subscription;
+pub use view::{View, ViewSubscription, matching};

@@ -71,6 +71,22 @@ impl<Q: Key, K> Lister<Q, K> {
         objects
     }
 
+    /// Up to `limit` of the entries that are wanted, from behind `after`, in key order. The limit counts what is wanted, not what was
+    /// looked at.
+    ///
+    /// Each page is of its own time. For all pages of one time page through one [`snapshot`](Self::snapshot).
+    #[must_use]
+    pub fn page(
+        &self,
+        after: Option<&Q>,
+        limit: usize,
+        mut wanted: impl FnMut(&Entry<Q, K>) -> bool,
+    ) -> Page<Q, K> {
+        page(&*self.store.snapshot(), after, limit, |entry| {
+            ControlFlow::Continue(wanted(entry))
+        })
+    }
+
     /// How many objects there are.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -105,6 +121,65 @@ impl<K> Lister<ObjectKey, K> {
         });
         objects
     }
+}
+
+impl<K> Lister<ObjectKey, K> {
+    /// As [`page`](Self::page), of one namespace: `after` is the key of the last entry of the page before.
+    #[must_use]
+    pub fn page_of(
+        &self,
+        namespace: &str,
+        after: Option<&ObjectKey>,
+        limit: usize,
+        mut wanted: impl FnMut(&Entry<ObjectKey, K>) -> bool,
+    ) -> Page<ObjectKey, K> {
+        let first = ObjectKey::first_of(namespace);
+        let after = after.map_or(&first, |after| after.max(&first));
+        page(&*self.store.snapshot(), Some(after), limit, |entry| {
+            if entry.key.namespace() == Some(namespace) {
+                ControlFlow::Continue(wanted(entry))
+            } else {
+                ControlFlow::Break(())
+            }
+        })
+    }
+}
+
+/// Some entries of a list.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Page<Q, K> {
+    /// The entries, in key order.
+    pub entries: Vec<Entry<Q, K>>,
+    /// Where the next page begins: behind this key. `None`: there is no further entry.
+    pub next: Option<Q>,
+}
+
+/// `wanted` breaks at the end of what is of interest.
+fn page<Q: Clone, K>(
+    snapshot: &dyn Snapshot<Q, K>,
+    after: Option<&Q>,
+    limit: usize,
+    mut wanted: impl FnMut(&Entry<Q, K>) -> ControlFlow<(), bool>,
+) -> Page<Q, K> {
+    let mut entries: Vec<Entry<Q, K>> = Vec::new();
+    let mut more = false;
+    snapshot.scan(after, &mut |entry| match wanted(entry) {
+        ControlFlow::Continue(true) if entries.len() == limit => {
+            more = true;
+            ControlFlow::Break(())
+        }
+        ControlFlow::Continue(true) => {
+            entries.push(entry.clone());
+            ControlFlow::Continue(())
+        }
+        ControlFlow::Continue(false) => ControlFlow::Continue(()),
+        ControlFlow::Break(()) => ControlFlow::Break(()),
+    });
+    // A page of nothing begins where it was asked to.
+    let last = entries.last().map(|entry| &entry.key).or(after);
+    let next = if more { last.cloned() } else { None };
+    Page { next, entries }
 }
 
 impl<Q, K> Clone for Lister<Q, K> {

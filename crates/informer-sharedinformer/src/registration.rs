@@ -1,9 +1,8 @@
 //! The handle of a handler that was added.
 
-use std::{fmt, sync::Arc};
+use std::{any::Any, fmt, sync::Arc};
 
-use informer_core::Key;
-use tokio::sync::watch;
+use informer_core::{BoxFuture, Key};
 
 use crate::{
     driver::{
@@ -27,6 +26,18 @@ impl Registration {
         Self(Arc::new(Joined { shared, mailbox }))
     }
 
+    pub(crate) fn of(member: Arc<dyn Member>) -> Self {
+        Self(member)
+    }
+
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    pub(crate) fn member(&self) -> &dyn Member {
+        &*self.0
+    }
+
     /// The handler's name.
     #[must_use]
     pub fn name(&self) -> &str {
@@ -47,16 +58,7 @@ impl Registration {
     /// # Cancel safety
     /// Dropping the future only ends the wait.
     pub async fn synced(&self) -> Result<(), Stopped> {
-        let marks = self
-            .0
-            .marks()
-            .wait_for(|marks| marks.synced || marks.ended)
-            .await
-            .map(|marks| *marks);
-        match marks {
-            Ok(Marks { synced: true, .. }) => Ok(()),
-            Ok(_) | Err(_) => Err(self.0.stopped()),
-        }
+        self.0.synced().await
     }
 
     /// Removes the handler: no call begins after this returns, except one that was already handed its change. What waited is dropped.
@@ -71,11 +73,7 @@ impl Registration {
     /// # Cancel safety
     /// Dropping the future only ends the wait.
     pub async fn removed(&self) {
-        if self.0.is_calling() {
-            return;
-        }
-        // Fails when the mailbox is gone, and then so is the handler.
-        let _ = self.0.marks().wait_for(|marks| marks.ended).await;
+        self.0.removed().await;
     }
 
     /// Changes that wait for the handler, initial ones included.
@@ -112,14 +110,17 @@ impl fmt::Debug for Registration {
     }
 }
 
-/// A handler of any informer.
-trait Member: Send + Sync {
+/// A handler of any informer, or of several.
+pub(crate) trait Member: Send + Sync {
     fn name(&self) -> &str;
     fn progress(&self) -> Progress;
-    fn marks(&self) -> watch::Receiver<Marks>;
-    fn remove(&self);
+    fn synced(&self) -> BoxFuture<'_, Result<(), Stopped>>;
+    fn removed(&self) -> BoxFuture<'_, ()>;
+    fn has_ended(&self) -> bool;
     fn is_calling(&self) -> bool;
-    fn stopped(&self) -> Stopped;
+    fn remove(&self);
+    /// Removes it, and tells it before that all it knows is gone; `keep` lives until then.
+    fn dismiss(&self, keep: Box<dyn Any + Send>);
 }
 
 struct Joined<Q: Key, K> {
@@ -136,19 +137,40 @@ impl<Q: Key, K: Send + Sync + 'static> Member for Joined<Q, K> {
         self.mailbox.progress()
     }
 
-    fn marks(&self) -> watch::Receiver<Marks> {
-        self.mailbox.marks()
+    fn synced(&self) -> BoxFuture<'_, Result<(), Stopped>> {
+        Box::pin(async {
+            let mut marks = self.mailbox.marks();
+            let done = marks.wait_for(|marks| marks.synced || marks.ended).await;
+            match done.map(|marks| *marks) {
+                Ok(Marks { synced: true, .. }) => Ok(()),
+                Ok(_) | Err(_) => Err(self.shared.stopped()),
+            }
+        })
     }
 
-    fn remove(&self) {
-        self.shared.remove(&self.mailbox);
+    fn removed(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async {
+            if self.is_calling() {
+                return;
+            }
+            // Fails when the mailbox is gone, and then so is the handler.
+            let _ = self.mailbox.marks().wait_for(|marks| marks.ended).await;
+        })
+    }
+
+    fn has_ended(&self) -> bool {
+        self.mailbox.has_ended()
     }
 
     fn is_calling(&self) -> bool {
         is_calling(self.mailbox.token())
     }
 
-    fn stopped(&self) -> Stopped {
-        self.shared.stopped()
+    fn remove(&self) {
+        self.shared.remove(&self.mailbox);
+    }
+
+    fn dismiss(&self, keep: Box<dyn Any + Send>) {
+        self.shared.dismiss(&self.mailbox, keep);
     }
 }

@@ -4,7 +4,7 @@ use std::{fmt, ops::Deref, sync::Arc};
 
 use informer_core::ObjectKey;
 
-use super::Shelf;
+use super::shelf::{AnyInformer, Shelf};
 use crate::informer::SharedInformer;
 
 /// A share in an informer of a [`Factory`](crate::Factory). The informer stops when the last share is dropped.
@@ -17,6 +17,25 @@ pub struct Held<K> {
 impl<K> Held<K> {
     pub(super) fn new(informer: SharedInformer<ObjectKey, K>, id: u64, shelf: Arc<Shelf>) -> Self {
         Self { informer, id, shelf }
+    }
+
+    /// Starts it, if it does not run yet. [`Factory::start`](crate::Factory::start) starts all.
+    ///
+    /// # Panics
+    /// Outside a tokio runtime.
+    pub fn start(&self) {
+        self.shelf.start(self.id, false);
+    }
+
+    /// Starts it if the factory was started.
+    pub(crate) fn start_with_factory(&self) {
+        self.shelf.start(self.id, true);
+    }
+}
+
+impl<K: Send + Sync + 'static> Held<K> {
+    pub(crate) fn any(&self) -> Arc<dyn AnyInformer> {
+        Arc::new(self.informer.clone())
     }
 }
 

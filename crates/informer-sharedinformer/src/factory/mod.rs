@@ -1,24 +1,31 @@
 //! One informer per kind, namespace, selectors, transform and form of object, shared by all who ask and ended by the last who lets go.
 
+mod builder;
 mod held;
 mod selection;
+mod shelf;
 
 use std::{
     any::{Any, TypeId},
     error::Error,
     fmt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
     time::Duration,
 };
 
-use informer_core::{BoxClock, BoxFuture, Clock, ListerWatcher, ObjectKey, TokioClock};
+use informer_core::{BoxClock, Clock, Entry, ListerWatcher, ObjectKey};
 use informer_reflector::Transform;
 
-pub use self::{held::Held, selection::Selection};
+pub(crate) use self::shelf::wait_all;
+use self::shelf::{Contents, Item, Shelf};
+pub use self::{builder::FactoryBuilder, held::Held, selection::Selection};
 use crate::{
     error::{BuildError, NotSynced},
-    informer::{Ended, Running, SharedInformer},
+    informer::{Ended, SharedInformer},
+    metrics::{InformerId, MetricsRegistry},
+    namespaces::Namespaces,
     status::Status,
+    view::View,
 };
 
 /// Makes the sources of a factory: for every closure from a [`Selection`] to a [`ListerWatcher`], and for a type of yours that knows several
@@ -53,49 +60,27 @@ struct Inner<S> {
     sources: S,
     clock: BoxClock,
     resync: Duration,
+    metrics: Option<(MetricsRegistry, Arc<str>)>,
     shelf: Arc<Shelf>,
-}
-
-/// What a factory has given out, in the order of the first request.
-#[derive(Default)]
-struct Shelf(Mutex<Contents>);
-
-#[derive(Default)]
-struct Contents {
-    entries: Vec<Item>,
-    last_id: u64,
-    shut_down: bool,
-}
-
-struct Item {
-    id: u64,
-    selection: Selection,
-    form: TypeId,
-    /// Kept, so that its address stays its own.
-    transform: Option<Arc<dyn Any + Send + Sync>>,
-    /// A `SharedInformer<ObjectKey, K>` where `K` has the type id `form`.
-    informer: Arc<dyn AnyInformer>,
-    running: Option<Box<dyn AnyRunning>>,
-    n_holders: usize,
 }
 
 /// A transform whose identity is that of the `Arc`.
 pub type SharedTransform<K> = Arc<dyn Transform<K>>;
 
 impl<S> Factory<S> {
-    /// A factory whose informers do not resync.
+    /// A factory with tokio's clock, whose informers neither resync nor are measured.
     pub fn new(sources: S) -> Self {
-        Self::with(sources, TokioClock, Duration::ZERO)
+        Self::builder(sources).build()
     }
 
     /// A factory with a clock of your own, whose informers resync this often (zero: never).
     pub fn with(sources: S, clock: impl Clock, resync: Duration) -> Self {
-        Self(Arc::new(Inner {
-            sources,
-            clock: BoxClock::new(clock),
-            resync,
-            shelf: Arc::default(),
-        }))
+        Self::builder(sources).clock(clock).resync(resync).build()
+    }
+
+    /// Begins a factory.
+    pub fn builder(sources: S) -> FactoryBuilder<S> {
+        FactoryBuilder::new(sources)
     }
 
     /// The informer of these objects: a new one, not started yet, or the one that there is.
@@ -123,15 +108,80 @@ impl<S> Factory<S> {
         S: Sources<K>,
         K: Send + Sync + 'static,
     {
-        let it: SharedTransform<K> = transform.clone();
-        self.get(selection, Some((transform.clone(), it)))
+        self.get(selection, Some(&SharedBy::of(transform)))
     }
 
-    fn get<K>(
+    /// Those objects of a selection that are wanted, over the one informer of the selection. The view holds a share of it.
+    ///
+    /// # Errors
+    /// When the factory was shut down.
+    pub fn view<K>(
         &self,
         selection: &Selection,
-        transform: Option<(Arc<dyn Any + Send + Sync>, SharedTransform<K>)>,
-    ) -> Result<Held<K>, BuildError>
+        wanted: impl Fn(&Entry<ObjectKey, K>) -> bool + Send + Sync + 'static,
+    ) -> Result<View<ObjectKey, K>, BuildError>
+    where
+        S: Sources<K>,
+        K: Send + Sync + 'static,
+    {
+        let held = self.informer(selection)?;
+        Ok(held.view(wanted).keeping(held))
+    }
+
+    /// Some namespaces of a selection, seen as one: an informer each, with the selection's selectors, shared with those who ask for that
+    /// namespace alone. A namespace in the selection counts as one of them. A kind that lives in no namespace is held whole.
+    ///
+    /// # Errors
+    /// When the factory was shut down.
+    pub fn namespaces<K, N: Into<Arc<str>>>(
+        &self,
+        selection: &Selection,
+        names: impl IntoIterator<Item = N>,
+    ) -> Result<Namespaces<K>, BuildError>
+    where
+        S: Sources<K> + 'static,
+        K: Send + Sync + 'static,
+    {
+        self.joined(selection, names, None)
+    }
+
+    /// As [`namespaces`](Self::namespaces), of objects that are transformed, as by [`transformed`](Self::transformed).
+    ///
+    /// # Errors
+    /// When the factory was shut down.
+    pub fn transformed_namespaces<K, N: Into<Arc<str>>>(
+        &self,
+        selection: &Selection,
+        names: impl IntoIterator<Item = N>,
+        transform: &Arc<impl Transform<K> + 'static>,
+    ) -> Result<Namespaces<K>, BuildError>
+    where
+        S: Sources<K> + 'static,
+        K: Send + Sync + 'static,
+    {
+        self.joined(selection, names, Some(SharedBy::of(transform)))
+    }
+
+    fn joined<K, N: Into<Arc<str>>>(
+        &self,
+        selection: &Selection,
+        names: impl IntoIterator<Item = N>,
+        transform: Option<SharedBy<K>>,
+    ) -> Result<Namespaces<K>, BuildError>
+    where
+        S: Sources<K> + 'static,
+        K: Send + Sync + 'static,
+    {
+        let mut selection = selection.clone();
+        let own = selection.namespace.take();
+        let names = own.into_iter().chain(names.into_iter().map(Into::into));
+        let factory = self.clone();
+        Namespaces::new(&selection, names, move |selection| {
+            factory.get(selection, transform.as_ref())
+        })
+    }
+
+    fn get<K>(&self, selection: &Selection, transform: Option<&SharedBy<K>>) -> Result<Held<K>, BuildError>
     where
         S: Sources<K>,
         K: Send + Sync + 'static,
@@ -142,14 +192,12 @@ impl<S> Factory<S> {
                 "no informer of {selection}: the factory was shut down"
             )));
         }
-        let (identity, transform) = transform.unzip();
         let form = TypeId::of::<K>();
+        let identity = transform.map(|transform| &transform.identity);
         let same = |item: &&mut Item| {
-            item.form == form
-                && item.selection == *selection
-                && is_same(item.transform.as_ref(), identity.as_ref())
+            item.form == form && item.selection == *selection && is_same(item.transform.as_ref(), identity)
         };
-        if let Some(item) = shelf.entries.iter_mut().find(same) {
+        if let Some(item) = shelf.items.iter_mut().find(same) {
             item.n_holders += 1;
             let informer = item
                 .informer
@@ -158,21 +206,14 @@ impl<S> Factory<S> {
             let informer = informer.expect("the type id is part of the key").clone();
             return Ok(Held::new(informer, item.id, self.0.shelf.clone()));
         }
-        let mut builder = SharedInformer::builder(self.0.sources.source(selection))
-            .name(selection.to_string())
-            .clock(self.0.clock.clone())
-            .resync(self.0.resync);
-        if let Some(transform) = transform {
-            builder = builder.shared_transform(transform);
-        }
-        let informer = builder.build()?;
+        let informer = self.make(&shelf, selection, transform)?;
         shelf.last_id += 1;
         let id = shelf.last_id;
-        shelf.entries.push(Item {
+        shelf.items.push(Item {
             id,
             selection: selection.clone(),
             form,
-            transform: identity,
+            transform: identity.cloned(),
             informer: Arc::new(informer.clone()),
             running: None,
             n_holders: 1,
@@ -180,16 +221,43 @@ impl<S> Factory<S> {
         Ok(Held::new(informer, id, self.0.shelf.clone()))
     }
 
+    fn make<K>(
+        &self,
+        shelf: &Contents,
+        selection: &Selection,
+        transform: Option<&SharedBy<K>>,
+    ) -> Result<SharedInformer<ObjectKey, K>, BuildError>
+    where
+        S: Sources<K>,
+        K: Send + Sync + 'static,
+    {
+        let mut builder = SharedInformer::builder(self.0.sources.source(selection))
+            .name(selection.to_string())
+            .clock(self.0.clock.clone())
+            .resync(self.0.resync);
+        if let Some(transform) = transform {
+            builder = builder.shared_transform(transform.transform.clone());
+        }
+        if let Some((registry, name)) = &self.0.metrics {
+            let mut part = selection.narrowed();
+            // Another form or another transform of the same objects.
+            if shelf.items.iter().any(|item| item.selection == *selection) {
+                part.push_str(&format!(" #{}", shelf.last_id + 1));
+            }
+            let id = InformerId::new(name.clone(), selection.resource.clone());
+            builder = builder.metrics(registry, id.part(part.trim_start()));
+        }
+        builder.build()
+    }
+
     /// Starts the informers that were asked for and do not run yet, each on a task of its own. Call it again after later requests.
     ///
     /// # Panics
     /// Outside a tokio runtime.
     pub fn start(&self) {
-        for item in &mut self.0.shelf.lock().entries {
-            if item.running.is_none() {
-                item.running = item.informer.spawn();
-            }
-        }
+        let mut shelf = self.0.shelf.lock();
+        shelf.started = true;
+        shelf.items.iter_mut().for_each(Item::start);
     }
 
     /// Waits until every informer that there is now is in sync, for so long at most.
@@ -200,28 +268,7 @@ impl<S> Factory<S> {
     /// # Cancel safety
     /// Dropping the future only ends the wait.
     pub async fn wait_synced(&self, within: Duration) -> Result<(), NotAllSynced> {
-        let until = self.0.clock.now() + within;
-        let mut missing = Vec::new();
-        let informers: Vec<_> = self
-            .0
-            .shelf
-            .lock()
-            .entries
-            .iter()
-            .map(|item| item.informer.clone())
-            .collect();
-        for informer in informers {
-            let left = until.saturating_duration_since(self.0.clock.now());
-            if let Err(mut error) = informer.wait_synced(left).await {
-                error.waited = error.waited.map(|_| within);
-                missing.push(error);
-            }
-        }
-        if missing.is_empty() {
-            Ok(())
-        } else {
-            Err(NotAllSynced { missing })
-        }
+        wait_all(self.0.shelf.informers(), &self.0.clock, within).await
     }
 
     /// How each informer is, in the order of the first requests.
@@ -230,7 +277,7 @@ impl<S> Factory<S> {
         self.0
             .shelf
             .lock()
-            .entries
+            .items
             .iter()
             .map(|item| item.informer.status())
             .collect()
@@ -241,7 +288,7 @@ impl<S> Factory<S> {
         let items = {
             let mut shelf = self.0.shelf.lock();
             shelf.shut_down = true;
-            std::mem::take(&mut shelf.entries)
+            std::mem::take(&mut shelf.items)
         };
         items.iter().for_each(|item| item.informer.stop());
         let mut all = Ended::default();
@@ -252,80 +299,26 @@ impl<S> Factory<S> {
     }
 }
 
+/// A transform, and what it is known by.
+struct SharedBy<K> {
+    identity: Arc<dyn Any + Send + Sync>,
+    transform: SharedTransform<K>,
+}
+
+impl<K: 'static> SharedBy<K> {
+    fn of(transform: &Arc<impl Transform<K> + 'static>) -> Self {
+        Self {
+            identity: transform.clone(),
+            transform: transform.clone(),
+        }
+    }
+}
+
 fn is_same(one: Option<&Arc<dyn Any + Send + Sync>>, other: Option<&Arc<dyn Any + Send + Sync>>) -> bool {
     match (one, other) {
         (None, None) => true,
         (Some(one), Some(other)) => Arc::ptr_eq(one, other),
         _ => false,
-    }
-}
-
-impl Shelf {
-    fn lock(&self) -> MutexGuard<'_, Contents> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn hold(&self, id: u64) {
-        if let Some(item) = self.lock().entries.iter_mut().find(|item| item.id == id) {
-            item.n_holders += 1;
-        }
-    }
-
-    fn release(&self, id: u64) {
-        let mut shelf = self.lock();
-        let Some(at) = shelf.entries.iter().position(|item| item.id == id) else {
-            return;
-        };
-        shelf.entries[at].n_holders -= 1;
-        if shelf.entries[at].n_holders > 0 {
-            return;
-        }
-        let item = shelf.entries.remove(at);
-        drop(shelf);
-        item.informer.stop();
-    }
-}
-
-/// An informer of any form of object.
-trait AnyInformer: Send + Sync {
-    fn as_any(&self) -> &dyn Any;
-    fn spawn(&self) -> Option<Box<dyn AnyRunning>>;
-    fn stop(&self);
-    fn status(&self) -> Status;
-    fn wait_synced(&self, within: Duration) -> BoxFuture<'_, Result<(), NotSynced>>;
-}
-
-impl<K: Send + Sync + 'static> AnyInformer for SharedInformer<ObjectKey, K> {
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-
-    /// `None`: somebody runs it by hand, or it was stopped.
-    fn spawn(&self) -> Option<Box<dyn AnyRunning>> {
-        let running = Self::spawn(self).ok()?;
-        Some(Box::new(running))
-    }
-
-    fn stop(&self) {
-        Self::stop(self);
-    }
-
-    fn status(&self) -> Status {
-        Self::status(self)
-    }
-
-    fn wait_synced(&self, within: Duration) -> BoxFuture<'_, Result<(), NotSynced>> {
-        Box::pin(Self::wait_synced(self, within))
-    }
-}
-
-trait AnyRunning: Send {
-    fn stop(self: Box<Self>) -> BoxFuture<'static, Ended>;
-}
-
-impl<K: Send + Sync + 'static> AnyRunning for Running<ObjectKey, K> {
-    fn stop(self: Box<Self>) -> BoxFuture<'static, Ended> {
-        Box::pin(Self::stop(*self))
     }
 }
 
@@ -369,7 +362,7 @@ impl<S> fmt::Debug for Factory<S> {
             .0
             .shelf
             .lock()
-            .entries
+            .items
             .iter()
             .map(|item| item.selection.to_string())
             .collect();

@@ -52,18 +52,27 @@ impl Selection {
     }
 }
 
-/// Prints the plural, and what narrows it.
-impl fmt::Display for Selection {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.resource)?;
+impl Selection {
+    /// What narrows it, each part with a space before it.
+    pub(crate) fn narrowed(&self) -> String {
+        let mut text = String::new();
         if let Some(namespace) = &self.namespace {
-            write!(f, " in {namespace}")?;
+            text.push_str(" in ");
+            text.push_str(namespace);
         }
         for selector in [&self.labels, &self.fields] {
             if !selector.is_empty() {
-                write!(f, " with {selector}")?;
+                text.push_str(" with ");
+                text.push_str(selector);
             }
         }
-        Ok(())
+        text
+    }
+}
+
+/// Prints the plural, and what narrows it.
+impl fmt::Display for Selection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.resource, self.narrowed())
     }
 }

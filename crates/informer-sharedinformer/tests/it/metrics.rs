@@ -8,7 +8,7 @@ use std::{
 
 use informer_core::{Change, Resource, ResourceVersion};
 use informer_sharedinformer::{
-    HandlerOptions, InformerId, Metrics, MetricsProvider, MetricsRegistry, SharedInformer,
+    Factory, HandlerOptions, InformerId, Metrics, MetricsProvider, MetricsRegistry, SharedInformer,
 };
 
 use crate::support::{BOTH, Informer, Pod, Tap, idle, pass, pod};
@@ -213,4 +213,42 @@ async fn the_reflector_of_a_measured_informer_is_measured() {
     informer.synced().await.unwrap();
     assert_eq!(*lists.0.lock().unwrap(), [1]);
     running.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_informers_of_a_factory_are_measured_under_its_name() {
+    #[derive(Clone, Default)]
+    struct Ids(Arc<Mutex<Vec<String>>>);
+
+    impl MetricsProvider for Ids {
+        fn informer(&self, id: &InformerId) -> Box<dyn Metrics> {
+            self.0.lock().unwrap().push(id.to_string());
+            Box::new(())
+        }
+    }
+
+    let ids = Ids::default();
+    let registry = MetricsRegistry::new(ids.clone());
+    let factory = |name: &str| {
+        Factory::builder(crate::factory::Cluster::default())
+            .metrics(&registry, name)
+            .build()
+    };
+    let (one, other) = (factory("one"), factory("one"));
+    let pods = crate::factory::pods;
+    let all = one.informer::<Pod>(&pods()).unwrap();
+    let _text = one.informer::<String>(&pods()).unwrap();
+    let _part = one
+        .informer::<Pod>(&pods().namespace("ns").labels("a=b"))
+        .unwrap();
+    let told = ["one: pods", "one: pods #2", "one: pods in ns with a=b"];
+    assert_eq!(*ids.0.lock().unwrap(), told);
+    let refused = other.informer::<Pod>(&pods()).unwrap_err().to_string();
+    assert!(
+        refused.contains(r#"another informer is measured as "one: pods""#),
+        "{refused}"
+    );
+    drop(all);
+    let _all = other.informer::<Pod>(&pods()).unwrap();
+    factory("two").informer::<Pod>(&pods()).unwrap();
 }

@@ -8,6 +8,8 @@ use std::{
 use informer_core::Change;
 use informer_sharedinformer::{Phase, PumpHandle, QueueKind, SharedInformer, Trouble};
 
+use tokio::task::JoinSet;
+
 use crate::support::{BOTH, Log, Pod, Tap, assert_gapless, idle, key, pass, pod};
 
 type Builder = informer_sharedinformer::Builder<informer_core::ObjectKey, Pod, Tap>;
@@ -40,7 +42,8 @@ async fn the_handler_is_called_in_step_with_the_store() {
         let its = pump.handle();
         *handle.lock().unwrap() = Some(its.clone());
         assert_eq!(its.status().phase, Phase::Idle);
-        let run = tokio::spawn(pump.run());
+        let mut run = JoinSet::new();
+        run.spawn(pump.run());
         tap.list([pod("ns/a", 1), pod("ns/b", 2)], 2);
         its.synced().await.unwrap();
         assert_eq!(
@@ -61,7 +64,7 @@ async fn the_handler_is_called_in_step_with_the_store() {
             .unwrap();
         assert_eq!(its.store().by_index("all", "x").unwrap().len(), 1);
         its.stop();
-        assert!(run.await.unwrap().still_running.is_empty());
+        assert!(run.join_next().await.unwrap().unwrap().still_running.is_empty());
         assert!(its.is_stopped() && its.has_synced());
         assert_eq!(its.store().get(&key("ns/a")).unwrap().object.version, 4);
         handle.lock().unwrap().take();
@@ -104,7 +107,8 @@ async fn panics_are_contained_and_resyncs_come() {
         })
         .unwrap();
     let its = pump.handle();
-    let run = tokio::spawn(pump.run());
+    let mut run = JoinSet::new();
+    run.spawn(pump.run());
     tap.list([pod("ns/a", 1), pod("ns/b", 2), pod("ns/c", 3)], 3);
     its.synced().await.unwrap();
     assert_eq!(log.take().len(), 3);
@@ -120,7 +124,7 @@ async fn panics_are_contained_and_resyncs_come() {
         ]
     );
     its.stop();
-    run.await.unwrap();
+    run.join_next().await.unwrap().unwrap();
 }
 
 #[tokio::test(start_paused = true)]
