@@ -46,6 +46,18 @@
 //! rest is applied, and the [`CommitError`](informer_core::CommitError) names key, index and cause. For an item of a `Replace` the old
 //! state of its key stays and turns stale, and an `Upsert` of the item stays in the batch.
 //!
+//! **Transaction.** A batch is one: readers see all that could be applied of it at once, or nothing yet. Unlike a database's, it does not
+//! fail as a whole: what failed is told apart and left to the caller, to try again or to drop (client-go `Transaction`).
+//!
+//! # Pages
+//! [`Reader::page`] lists in pages. Its continue token, [`Continue`], holds the state that the first page was read from and a place in
+//! it: every page is of that one time, whatever is written in between, and it neither expires nor fails. It is a value of this process
+//! and keeps the objects of its time alive as long as it is held. [`Page::first`] pages through a snapshot of any store.
+//!
+//! # Beside it
+//! [`caches`] has small types above a store: entries that expire, a writer that tells the whole list, and own writes on top of a store
+//! that has not seen them yet.
+//!
 //! # Example
 //! ```
 //! use std::sync::Arc;
@@ -79,9 +91,11 @@
 //! [`StoreWriter`](informer_core::StoreWriter), and takes any other implementation. Run the suites `conformance::store` and
 //! `conformance::store_writer` of `informer-testkit` on yours, and `conformance::index_func` on your index functions.
 
+pub mod caches;
 mod commit;
 mod index;
 mod indexers;
+mod page;
 mod reader;
 mod shared;
 mod tree;
@@ -89,6 +103,7 @@ mod view;
 mod writer;
 
 pub use indexers::{DuplicateIndex, Indexers};
+pub use page::{Continue, Page};
 pub use reader::{AddIndexError, Reader};
-pub use view::View;
+pub use view::{ByObjectError, View};
 pub use writer::{Writer, indexed};

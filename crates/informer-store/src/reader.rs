@@ -15,9 +15,10 @@ use smallvec::SmallVec;
 use crate::{
     index::Index,
     indexers::{DuplicateIndex, Named},
+    page::Page,
     shared::Shared,
     tree::Tree,
-    view::{Stored, View},
+    view::{ByObjectError, Stored, View},
 };
 
 /// Reads a store. Clones are cheap and read the same store; none ever waits for the writer, nor makes it wait.
@@ -59,6 +60,21 @@ impl<Q: Key, K: Send + Sync + 'static> Reader<Q, K> {
     #[must_use]
     pub fn list_page(&self, after: Option<&Q>, limit: usize) -> Vec<Entry<Q, K>> {
         self.view().list_page(after, limit)
+    }
+
+    /// The first page of the state now, in key order. Its [`Page::next`] leads through the rest of that state, whatever is written
+    /// meanwhile. A limit of 0 is none.
+    #[must_use]
+    pub fn page(&self, limit: usize) -> Page<Q, K> {
+        Page::first(self.view(), limit)
+    }
+
+    /// [`View::by_object`] of the state now.
+    ///
+    /// # Errors
+    /// When there is no such index, or its function fails or panics for the object.
+    pub fn by_object(&self, index: &str, object: &K) -> Result<Vec<Entry<Q, K>>, ByObjectError> {
+        self.view().by_object(index, object)
     }
 
     /// [`View::index_values`] of the state now.

@@ -1,8 +1,8 @@
 //! One point in time of the store.
 
-use std::{fmt, ops::ControlFlow, sync::Arc};
+use std::{error::Error, fmt, ops::ControlFlow, sync::Arc};
 
-use informer_core::{Entry, Key, ObjectKey, ResourceVersion, Snapshot, UnknownIndex};
+use informer_core::{Entry, IndexError, Key, ObjectKey, ResourceVersion, Snapshot, UnknownIndex};
 use smallvec::SmallVec;
 
 use crate::{
@@ -89,6 +89,36 @@ impl<Q: Key, K> View<Q, K> {
         Ok(self.index(index)?.keys(value).cloned().collect())
     }
 
+    /// The values that an object has in an index, in order, each once, whether or not it is stored.
+    ///
+    /// # Errors
+    /// When there is no such index, or its function fails or panics.
+    pub fn values_of(&self, index: &str, object: &K) -> Result<Vec<Arc<str>>, ByObjectError> {
+        let index = self.index(index)?;
+        match index.evaluate(object) {
+            Ok(values) => Ok(values.into_vec()),
+            Err(cause) => Err(ByObjectError(Kind::Failed(index.name.clone(), cause))),
+        }
+    }
+
+    /// The entries that share a value with an object in an index, itself included if it is stored: each once, in key order (client-go
+    /// `Index`).
+    ///
+    /// # Errors
+    /// As [`values_of`](Self::values_of).
+    pub fn by_object(&self, index: &str, object: &K) -> Result<Vec<Entry<Q, K>>, ByObjectError> {
+        let values = self.values_of(index, object)?;
+        let index = self.index(index)?;
+        let mut keys: Vec<&Q> = values.iter().flat_map(|value| index.keys(value)).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        Ok(keys
+            .into_iter()
+            .filter_map(|key| self.get(key))
+            .cloned()
+            .collect())
+    }
+
     pub(crate) fn stored(&self, key: &Q) -> Option<&Arc<Stored<Q, K>>> {
         self.objects.get(key)
     }
@@ -165,5 +195,39 @@ impl<Q: Key, K> fmt::Debug for View<Q, K> {
             .field("applied", &self.applied)
             .field("indices", &self.index_names().collect::<Vec<_>>())
             .finish()
+    }
+}
+
+/// An index could not be asked by an object.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ByObjectError(Kind);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Kind {
+    Unknown(UnknownIndex),
+    Failed(Arc<str>, IndexError),
+}
+
+impl From<UnknownIndex> for ByObjectError {
+    fn from(error: UnknownIndex) -> Self {
+        Self(Kind::Unknown(error))
+    }
+}
+
+impl fmt::Display for ByObjectError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Kind::Unknown(_) => f.write_str("cannot ask the index by an object"),
+            Kind::Failed(name, _) => write!(f, "index {name:?} fails for the object"),
+        }
+    }
+}
+
+impl Error for ByObjectError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match &self.0 {
+            Kind::Unknown(error) => Some(error),
+            Kind::Failed(_, error) => Some(error),
+        }
     }
 }

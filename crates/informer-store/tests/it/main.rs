@@ -6,11 +6,15 @@
 )]
 
 mod add_index;
+mod bad_input;
+mod by_object;
+mod caches;
 mod cases;
 mod commit;
 mod contract;
 mod failures;
 mod model;
+mod pages;
 mod read;
 mod replace;
 mod support;

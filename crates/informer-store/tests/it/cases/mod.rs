@@ -1,4 +1,6 @@
-//! Known bugs of the field, one test each.
+//! Known bugs of the field.
 
+mod cf_05;
 mod cf_07;
+mod cf_08;
 mod lp_02;

@@ -1,0 +1,12 @@
+//! Small caches beside and above the store.
+//!
+//! Each is passive: no lock, no clock, `now` is an argument. Shared between tasks, put it behind a lock of your choice.
+
+mod expiration;
+mod mutation;
+mod recent;
+mod undelta;
+
+pub use expiration::ExpirationCache;
+pub use mutation::{MutationCache, MutationError, MutationOptions};
+pub use undelta::UndeltaStore;

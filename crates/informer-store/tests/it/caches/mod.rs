@@ -1,0 +1,6 @@
+//! The small caches beside and above the store.
+
+mod expiration;
+mod mutation;
+mod mutation_more;
+mod undelta;
