@@ -6,6 +6,9 @@
 //! can be followed, and knows for every failure whether to watch again, to list again, and when. The rules are client-go's
 //! `tools/cache/reflector.go`, as a pure [`Machine`](machine::Machine) that can be driven by anything.
 //!
+//! Beside it: [`ObjectWatch`] follows one object, [`until`] waits for a condition, [`RetryWatch`] makes one watch of many, and
+//! [`ConsistencyDetector`] checks streaming lists in tests.
+//!
 //! # What it is not
 //! It speaks no HTTP, holds no map of objects, spawns nothing, and needs no async runtime. It does not compare old and new: the store does.
 //!
@@ -53,6 +56,7 @@ pub mod feed;
 pub mod machine;
 
 mod buffer;
+mod consistency;
 mod control;
 mod driver;
 mod error;
@@ -62,25 +66,32 @@ mod life;
 mod list_watch;
 mod log;
 mod metrics;
+mod object_watch;
 mod open;
 mod options;
 mod perform;
 mod race;
 mod reflector;
+mod retry_watch;
 mod session;
 mod status;
 mod steps;
 mod store_sink;
 mod transform;
+mod until;
 mod wait;
 
+pub use consistency::{CheckedWatch, ConsistencyDetector, ConsistencyReport};
 pub use control::Control;
 pub use error::{Problem, ReflectorError};
 pub use list_watch::ListWatch;
 pub use metrics::{Metrics, is_short};
+pub use object_watch::ObjectWatch;
 pub use options::{FirstVersion, Options, Start};
 pub use reflector::Reflector;
+pub use retry_watch::{NoVersion, RetryWatch};
 pub use status::{LastError, Phase, Request, Status, StatusReader};
 pub use store_sink::StoreSink;
 pub use transform::{Transform, TransformError};
+pub use until::{NotReached, Seen, until};
 pub use wait::NotSynced;

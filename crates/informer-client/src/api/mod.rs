@@ -94,6 +94,12 @@ impl<T: Transport, K, C: Codec<K>> Api<T, K, C> {
         ApiSource::new(self.clone(), selectors)
     }
 
+    /// Lists and watches the one object of this name, in the namespace of this `Api`: what waits for or follows a single object reads from.
+    #[must_use]
+    pub fn source_of(&self, name: &str) -> ApiSource<T, K, C> {
+        self.source(Selectors::all().fields(format!("metadata.name={}", escaped(name))))
+    }
+
     /// The codec.
     pub(crate) fn codec(&self) -> &Arc<C> {
         &self.codec
@@ -104,4 +110,12 @@ impl<T: Transport, K, C: Codec<K>> Api<T, K, C> {
             .namespace(self.namespace())
             .accept(self.codec.media_type(), self.codec.list_media_type())
     }
+}
+
+/// A value of a field selector (apimachinery `fields.EscapeValue`).
+fn escaped(value: &str) -> String {
+    value
+        .replace('\\', "\\\\")
+        .replace(',', "\\,")
+        .replace('=', "\\=")
 }

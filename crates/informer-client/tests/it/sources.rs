@@ -222,3 +222,39 @@ fn a_source_can_be_boxed() {
     let mut feed = run(boxed.list(ListRequest::default())).unwrap();
     assert!(matches!(run(feed.next()), Some(Ok(Listed::Item(Ok(_))))));
 }
+
+#[test]
+fn bytes_are_counted_as_they_arrive() {
+    let (first, rest) = (r#"{"items":[{"metadata":{"name":"a"}},"#, r#"],"metadata":{}}"#);
+    let (_, source) = source([
+        steps([data(first), Step::Pending, data(rest)]),
+        ok(&event("ADDED", "a")),
+    ]);
+    let mut list = run(source.list(ListRequest::default())).unwrap();
+    assert_eq!(list.bytes_read(), Some(0));
+    run(list.next());
+    assert_eq!(list.bytes_read(), Some(first.len() as u64));
+    let mut watch = run(BoxListerWatcher::new(source).watch(WatchRequest::default())).unwrap();
+    run(watch.next());
+    assert_eq!(watch.bytes_read(), Some(event("ADDED", "a").len() as u64));
+}
+
+/// What follows a single object asks for no other.
+#[test]
+fn a_source_of_one_object_selects_it_by_name() {
+    let (log, client) = Scripted::new([ok(r#"{"items":[],"metadata":{}}"#), ok("")]);
+    let foos = client
+        .dynamic(Resource::namespaced("example.com", "v1", "foos", "Foo"))
+        .in_namespace("n");
+    let source = foos.source_of("a,b=c\\d");
+    run(source.list(ListRequest::default())).unwrap();
+    run(source.watch(WatchRequest::default())).unwrap();
+    let selector = "fieldSelector=metadata.name%3Da%5C%2Cb%5C%3Dc%5C%5Cd";
+    assert_eq!(
+        log.requests(),
+        [
+            format!("GET /apis/example.com/v1/namespaces/n/foos?{selector}"),
+            format!("GET /apis/example.com/v1/namespaces/n/foos?{selector}&watch=true"),
+        ]
+    );
+}

@@ -8,6 +8,7 @@
 mod cases;
 mod closures;
 mod flow;
+mod helpers;
 mod ingest;
 mod log;
 mod machine;
