@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use informer_core::{FailureClass, ListRequest, ResourceVersion};
+use informer_core::{FailureClass, ListRequest, ResourceVersion, VersionMatch};
 
 use super::{Action, Failed, Input, Machine, Next, Note, State, after, concluded};
 use crate::{FirstVersion, Phase, Problem, Request};
@@ -48,6 +48,10 @@ impl Machine {
         let mut request = ListRequest::default();
         request.version.clone_from(&asked);
         request.limit = limit;
+        // Without this word a server takes the version of a list in pages as exact: it would serve the same old state again, from which
+        // the watch has just expired (apiserver `storage.ValidateListOptions`). client-go sends none and is stuck until a compaction.
+        let is_some_version = asked.as_ref().is_some_and(|version| version.as_str() != "0");
+        request.version_match = (limit.is_some() && is_some_version).then_some(VersionMatch::NotOlderThan);
         self.state = State::Listing(Listing {
             asked,
             limit,

@@ -11,7 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use informer_core::{FailureClass, ListRequest, ResourceVersion, WatchRequest};
+use informer_core::{FailureClass, ListRequest, ResourceVersion, VersionMatch, WatchRequest};
 use informer_reflector::{
     FirstVersion, Options, Problem, Start,
     machine::{Action, Failed, Input, Machine, Note, What},
@@ -236,7 +236,11 @@ fn show_list(request: &ListRequest) -> String {
     if let Some(token) = &request.token {
         write!(text, " continue={token}").unwrap();
     }
-    assert_eq!(request.version_match, None);
+    match request.version_match {
+        None => {}
+        Some(VersionMatch::NotOlderThan) => text.push_str(" or newer"),
+        other => panic!("no list asks so: {other:?}"),
+    }
     text
 }
 
