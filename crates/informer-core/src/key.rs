@@ -134,18 +134,33 @@ impl FromStr for ObjectKey {
             Some((namespace, name)) => (Some(namespace), name),
         };
         if name.is_empty() || name.contains('/') || namespace == Some("") {
-            return Err(KeyError::new(format!(
-                "{text:?} is not a key of the form namespace/name or name"
-            )));
+            let message = format!("{text:?} is not a key of the form namespace/name or name");
+            return Err(KeyError::new(message).of_kind(KeyErrorKind::Malformed));
         }
         Ok(Self::new(namespace, name))
     }
 }
 
-/// A key could not be made.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A key could not be made: of which object and why, as a kind, a sentence, and the error behind it where there is one.
+#[derive(Debug, Clone)]
 pub struct KeyError {
+    kind: KeyErrorKind,
     message: Box<str>,
+    source: Option<Arc<dyn Error + Send + Sync>>,
+}
+
+/// What was wrong with a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum KeyErrorKind {
+    /// The object has no name.
+    NoName,
+    /// Namespace or name hold a slash, which would make another key of the same text.
+    Slash,
+    /// A text is not the text of a key.
+    Malformed,
+    /// Anything else: a key function of somebody's own says no.
+    Other,
 }
 
 impl KeyError {
@@ -153,10 +168,41 @@ impl KeyError {
     #[must_use]
     pub fn new(message: impl Into<String>) -> Self {
         Self {
+            kind: KeyErrorKind::Other,
             message: message.into().into_boxed_str(),
+            source: None,
         }
     }
+
+    /// The same, of this kind.
+    #[must_use]
+    pub fn of_kind(mut self, kind: KeyErrorKind) -> Self {
+        self.kind = kind;
+        self
+    }
+
+    /// The same, with its cause.
+    #[must_use]
+    pub fn caused_by(mut self, source: impl Error + Send + Sync + 'static) -> Self {
+        self.source = Some(Arc::new(source));
+        self
+    }
+
+    /// What was wrong.
+    #[must_use]
+    pub fn kind(&self) -> KeyErrorKind {
+        self.kind
+    }
 }
+
+/// By kind and sentence: causes cannot be compared.
+impl PartialEq for KeyError {
+    fn eq(&self, other: &Self) -> bool {
+        self.kind == other.kind && self.message == other.message
+    }
+}
+
+impl Eq for KeyError {}
 
 impl fmt::Display for KeyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -164,7 +210,13 @@ impl fmt::Display for KeyError {
     }
 }
 
-impl Error for KeyError {}
+impl Error for KeyError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.source
+            .as_ref()
+            .map(|source| &**source as &(dyn Error + 'static))
+    }
+}
 
 /// Makes the key of an object. Called once per object, at ingest, with what the codec read of it.
 ///
@@ -220,12 +272,12 @@ impl<K: ?Sized> KeyFunc<K> for NamespaceName {
 impl NamespaceName {
     fn of(identity: &Identity) -> Result<ObjectKey, KeyError> {
         if identity.name.is_empty() {
-            return Err(KeyError::new(format!("object {identity} has no name")));
+            let message = format!("object {identity} has no name");
+            return Err(KeyError::new(message).of_kind(KeyErrorKind::NoName));
         }
         if identity.name.contains('/') || identity.namespace.as_deref().is_some_and(|it| it.contains('/')) {
-            return Err(KeyError::new(format!(
-                "namespace or name of {identity} holds a slash"
-            )));
+            let message = format!("namespace or name of {identity} holds a slash");
+            return Err(KeyError::new(message).of_kind(KeyErrorKind::Slash));
         }
         Ok(ObjectKey::new(identity.namespace.as_deref(), &identity.name))
     }

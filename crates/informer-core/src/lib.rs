@@ -63,7 +63,7 @@ pub use failure::{Classify, FailureClass, SourceError};
 pub use handle::Handle;
 pub use handler::EventHandler;
 pub use identity::{DecodeError, Decoded, Identity, Stamp};
-pub use key::{Key, KeyError, KeyFunc, NamespaceName, ObjectKey};
+pub use key::{Key, KeyError, KeyErrorKind, KeyFunc, NamespaceName, ObjectKey};
 pub use meta::{Meta, MetaFields, Owner};
 pub use queue::{Closed, DeltaQueue, DeltaSink};
 pub use resource::{Resource, Scope};

@@ -2,7 +2,7 @@
 
 use std::hash::{BuildHasher, RandomState};
 
-use informer_core::{Identity, KeyFunc, NamespaceName, ObjectKey};
+use informer_core::{Identity, KeyError, KeyErrorKind, KeyFunc, NamespaceName, ObjectKey};
 use proptest::prelude::*;
 
 fn identity(namespace: Option<&str>, name: &str) -> Identity {
@@ -73,6 +73,32 @@ fn the_default_key_function_takes_namespace_and_name() {
     );
     assert!(key(Some("ns"), "a/b").is_err());
     assert!(key(Some("n/s"), "a").is_err());
+}
+
+/// client-go `TestKeyError`.
+#[test]
+fn a_key_that_cannot_be_made_is_an_error_with_kind_and_cause() {
+    let kind = |namespace, name| {
+        let made = NamespaceName.key(&identity(namespace, name), &());
+        made.unwrap_err().kind()
+    };
+    assert_eq!(kind(Some("ns"), ""), KeyErrorKind::NoName);
+    assert_eq!(kind(None, ""), KeyErrorKind::NoName);
+    assert_eq!(kind(Some("n/s"), "a"), KeyErrorKind::Slash);
+    assert_eq!(kind(None, "a/b"), KeyErrorKind::Slash);
+    let parsed = "a/b/c".parse::<ObjectKey>().unwrap_err();
+    assert_eq!(parsed.kind(), KeyErrorKind::Malformed);
+
+    let own = KeyError::new("invoice ns/a has the number x");
+    assert_eq!(own.kind(), KeyErrorKind::Other);
+    assert!(std::error::Error::source(&own).is_none());
+    let own = own.caused_by("x".parse::<u32>().unwrap_err());
+    assert_eq!(
+        format!("{own}: {}", std::error::Error::source(&own).unwrap()),
+        "no key: invoice ns/a has the number x: invalid digit found in string"
+    );
+    assert_eq!(own.clone(), own);
+    assert_ne!(own.clone().of_kind(KeyErrorKind::NoName), own);
 }
 
 #[test]

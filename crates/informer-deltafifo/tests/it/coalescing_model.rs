@@ -193,10 +193,10 @@ impl Consumer {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1024))]
+    #![proptest_config(ProptestConfig::with_cases(10_000))]
 
     #[test]
-    fn follows_the_server(steps in vec(step(), 0..80)) {
+    fn follows_the_server(steps in vec(step(), 0..64)) {
         let known = Known::default();
         let queue = Coalescing::new(known.shared(), Options::new(4, 8));
         let mut consumer = Consumer { queue, known, in_hand: None, failed: BTreeSet::new(), left_initial: false };

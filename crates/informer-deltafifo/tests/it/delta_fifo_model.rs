@@ -156,10 +156,10 @@ fn seen(delta: &Delta<Q, K>) -> Seen {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(512))]
+    #![proptest_config(ProptestConfig::with_cases(10_000))]
 
     #[test]
-    fn does_what_a_naive_one_does(steps in vec(step(), 0..60)) {
+    fn does_what_a_naive_one_does(steps in vec(step(), 0..48)) {
         let known = Known::default();
         let mut fifo: DeltaFifo<Q, K> = DeltaFifo::new(known.shared());
         let mut model = Model::default();

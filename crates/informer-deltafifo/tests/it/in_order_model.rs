@@ -120,10 +120,10 @@ fn is_failed(at: usize, failed: u8) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(512))]
+    #![proptest_config(ProptestConfig::with_cases(10_000))]
 
     #[test]
-    fn does_what_a_list_does(steps in vec(step(), 0..60)) {
+    fn does_what_a_list_does(steps in vec(step(), 0..48)) {
         let mut queue: InOrder<Q, K> = InOrder::new(Options::new(4, 8));
         let mut model = Model::default();
         for (n, step) in steps.into_iter().enumerate() {

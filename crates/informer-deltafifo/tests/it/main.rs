@@ -5,6 +5,7 @@
     reason = "a helper of tests ends the test where something unexpected comes"
 )]
 
+mod bad_input;
 mod cases;
 mod coalescing_model;
 mod contract;

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use informer_core::{Batch, Cause, Delta, Entry, Identity, KeyFunc, NamespaceName, ObjectKey, Stamp, Store};
+use informer_core::{
+    Batch, Cause, Delta, Entry, Identity, KeyErrorKind, KeyFunc, NamespaceName, ObjectKey, Stamp, Store,
+};
 use informer_store::{Indexers, Page, indexed};
 
 use crate::support::{ByTag, commit, commit_batch, entry, key, listed, put, tagged, tagged_with, tags};
@@ -14,13 +16,25 @@ fn an_object_without_a_name_or_with_slashes_in_it_has_no_key_and_the_error_says_
         name: name.into(),
         ..Identity::default()
     };
-    for (namespace, name, says) in [
-        (None, "", "object <unnamed> has no name"),
-        (Some("ns"), "", "object ns/<unnamed> has no name"),
-        (Some("ns"), "a/b", "namespace or name of ns/a/b holds a slash"),
-        (Some("n/s"), "a", "namespace or name of n/s/a holds a slash"),
+    let (no_name, slash) = (KeyErrorKind::NoName, KeyErrorKind::Slash);
+    for (namespace, name, kind, says) in [
+        (None, "", no_name, "object <unnamed> has no name"),
+        (Some("ns"), "", no_name, "object ns/<unnamed> has no name"),
+        (
+            Some("ns"),
+            "a/b",
+            slash,
+            "namespace or name of ns/a/b holds a slash",
+        ),
+        (
+            Some("n/s"),
+            "a",
+            slash,
+            "namespace or name of n/s/a holds a slash",
+        ),
     ] {
         let error = NamespaceName.key(&identity(namespace, name), &()).unwrap_err();
+        assert_eq!(error.kind(), kind);
         assert!(error.to_string().contains(says), "{error}");
     }
     for text in ["", "a/b/c", "/a", "a/"] {

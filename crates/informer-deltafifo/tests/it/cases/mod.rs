@@ -1,4 +1,5 @@
 //! Known bugs of the field.
 
 mod cf_01;
+mod cf_05;
 mod lp_02;
