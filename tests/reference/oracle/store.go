@@ -2,6 +2,7 @@
 package oracle
 
 import (
+	"slices"
 	"strings"
 
 	"k8s.io/client-go/tools/cache"
@@ -17,6 +18,7 @@ import (
 //	replace @VERSION OBJECT…
 //	bookmark @VERSION
 //	index NAME…                  more indices
+//	alike NAME OBJECT            the objects that share a value of that index with it
 type store struct {
 	indexer cache.Indexer
 }
@@ -43,6 +45,18 @@ func (s *store) Play(op common.Op, say func(string, ...any)) {
 		err = s.indexer.Replace(common.ParseAll(op.Args[1:]), version(op.Arg(0)))
 	case "bookmark":
 		s.indexer.Bookmark(version(op.Arg(0)))
+	case "alike":
+		objects, failure := s.indexer.Index(op.Arg(0), common.Parse(op.Arg(1)))
+		if failure != nil {
+			say("no answer")
+			return
+		}
+		found := []string{}
+		for _, object := range objects {
+			found = append(found, common.Show(object))
+		}
+		slices.Sort(found)
+		say("found %s", strings.Join(found, " "))
 	case "index":
 		for _, name := range op.Args {
 			if s.indexer.AddIndexers(cache.Indexers{name: common.Indexer(name)}) != nil {

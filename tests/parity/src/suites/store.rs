@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     difference::{Difference, Differences},
-    object::{By, Object, Thing},
+    object::{By, Object, Thing, show},
     oracle::Version,
     random::Random,
     sequence::{Op, Step},
@@ -88,6 +88,10 @@ impl Ours {
                 }
                 return;
             }
+            "alike" => {
+                said.push(self.alike(op));
+                return;
+            }
             "batch" => Op::parts(op.rest).map(one).collect(),
             _ => vec![pushed(op)],
         };
@@ -112,6 +116,22 @@ impl Ours {
             ));
         } else {
             said.push("refused".to_owned());
+        }
+    }
+}
+
+impl Ours {
+    fn alike(&self, op: Op<'_>) -> String {
+        let mut args = op.args();
+        let name = args.next().unwrap_or_default();
+        let object = Object::read(args.next().unwrap_or_default()).entry().object;
+        match self.reader.view().by_object(name, &object) {
+            Err(_) => "no answer".to_owned(),
+            Ok(entries) => {
+                let mut found: Vec<String> = entries.iter().map(show).collect();
+                found.sort();
+                format!("found {}", found.join(" "))
+            }
         }
     }
 }
@@ -236,8 +256,13 @@ impl<'a> Generator<'a> {
             (2, "replace"),
             (1, "bookmark"),
             (1, "index"),
+            (2, "alike"),
         ];
         match self.random.weighted(&weights) {
+            "alike" => {
+                let name = *self.random.pick(&["first", "each", "each", "nowhere"]);
+                format!("alike {name} {}", self.objects.any(self.random))
+            }
             "index" => format!("index {}", self.random.pick(&["first", "each", "more"])),
             "bookmark" => format!("bookmark @{}", self.objects.version(self.random)),
             "replace" => {
