@@ -6,6 +6,7 @@ mod backlog;
 mod cases;
 mod commit;
 mod contract;
+mod contract_states;
 mod factory;
 mod filter;
 mod handlers;

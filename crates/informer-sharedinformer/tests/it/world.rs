@@ -1,7 +1,7 @@
 //! A small cluster for factories: what is created, changed and deleted in it, lists and watches of any selection tell.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, VecDeque},
     sync::{Arc, Mutex, MutexGuard},
 };
 
@@ -34,6 +34,22 @@ struct State {
     asked: Vec<String>,
     forbidden: Vec<String>,
     open_watches: usize,
+    most_open_watches: usize,
+    n_lists: usize,
+    streams: bool,
+    cuts: u64,
+    cut: Option<Cut>,
+}
+
+/// How watches end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Cut {
+    /// As a server ends them now and then.
+    Quiet,
+    /// The version has expired.
+    Expired,
+    /// The connection broke.
+    Broken,
 }
 
 pub(crate) fn pods() -> Selection {
@@ -81,6 +97,42 @@ impl World {
     /// The version that it has reached.
     pub(crate) fn version(&self) -> ResourceVersion {
         version(self.lock().version)
+    }
+
+    /// The same, whose lists can be streamed.
+    pub(crate) fn streaming(self) -> Self {
+        self.lock().streams = true;
+        self
+    }
+
+    /// Ends the watches that are open.
+    pub(crate) fn cut(&self, how: Cut) {
+        let mut state = self.lock();
+        state.cuts += 1;
+        state.cut = Some(how);
+        self.0.changed.send_modify(|_| {});
+    }
+
+    /// What exists, as an informer would hold it.
+    pub(crate) fn live(&self) -> BTreeMap<ObjectKey, u64> {
+        let state = self.lock();
+        let live = state.live.iter();
+        live.map(|(key, pod)| (key.clone(), pod.version)).collect()
+    }
+
+    /// The versions that a key ever had, its ends among them.
+    pub(crate) fn history(&self, key: &ObjectKey) -> Vec<u64> {
+        let state = self.lock();
+        let of_it = state.log.iter().filter(|(it, ..)| it == key);
+        of_it.map(|(_, pod, _)| pod.version).collect()
+    }
+
+    pub(crate) fn most_open_watches(&self) -> usize {
+        self.lock().most_open_watches
+    }
+
+    pub(crate) fn n_lists(&self) -> usize {
+        self.lock().n_lists
     }
 
     pub(crate) fn forbid(&self, namespace: &str) {
@@ -155,7 +207,8 @@ impl ListerWatcher for WorldSource {
         if let Some(refusal) = self.refusal() {
             return Err(refusal);
         }
-        let state = self.world.lock();
+        let mut state = self.world.lock();
+        state.n_lists += 1;
         let live = state.live.iter().filter(|(key, _)| self.holds(key));
         let items: Vec<_> = live.map(|(key, pod)| decoded(key, pod)).collect();
         Ok(informer_core::BoxFeed::new(feed::list(
@@ -165,26 +218,42 @@ impl ListerWatcher for WorldSource {
     }
 
     async fn watch(&self, request: WatchRequest) -> Result<WorldWatch, SourceError> {
+        let mut state = self.world.lock();
+        let mut seen = request.version.map_or(0, |it| it.as_str().parse().unwrap());
+        let mut initial = VecDeque::new();
         if request.initial_events {
-            return Err(SourceError::new(
-                FailureClass::Unsupported,
-                "no streaming lists here",
-            ));
+            if !state.streams {
+                let error = SourceError::new(FailureClass::Unsupported, "no streaming lists here");
+                return Err(error);
+            }
+            let live = state.live.iter().filter(|(key, _)| self.holds(key));
+            initial.extend(live.map(|(key, pod)| Watched::Upsert(Cause::Added, Ok(decoded(key, pod)))));
+            seen = state.log.len();
+            initial.push_back(Watched::Bookmark {
+                at: version(state.version),
+                end_of_initial: true,
+            });
         }
-        self.world.lock().open_watches += 1;
+        state.open_watches += 1;
+        state.most_open_watches = state.most_open_watches.max(state.open_watches);
         Ok(WorldWatch {
+            initial,
+            cuts: state.cuts,
             changed: self.world.0.changed.subscribe(),
             source: Self {
                 world: self.world.clone(),
                 selection: self.selection.clone(),
             },
-            seen: request.version.map_or(0, |it| it.as_str().parse().unwrap()),
+            seen,
         })
     }
 }
 
 pub(crate) struct WorldWatch {
     source: WorldSource,
+    initial: VecDeque<Watched<Pod>>,
+    /// Cuts there were when it began.
+    cuts: u64,
     changed: watch::Receiver<u64>,
     /// The version up to which it has told all.
     seen: usize,
@@ -202,7 +271,26 @@ impl Feed for WorldWatch {
 
     async fn next(&mut self) -> Option<Result<Watched<Pod>, SourceError>> {
         loop {
-            let next = self.source.world.lock().log.get(self.seen).cloned();
+            if let Some(initial) = self.initial.pop_front() {
+                return Some(Ok(initial));
+            }
+            let (cut, next) = {
+                let state = self.source.world.lock();
+                let cut = state.cut.filter(|_| state.cuts != self.cuts);
+                (cut, state.log.get(self.seen).cloned())
+            };
+            match cut {
+                None => {}
+                Some(Cut::Quiet) => return None,
+                Some(Cut::Expired) => {
+                    let error = SourceError::new(FailureClass::Expired, "too old resource version");
+                    return Some(Err(error));
+                }
+                Some(Cut::Broken) => {
+                    let error = SourceError::new(FailureClass::Transient, "connection reset");
+                    return Some(Err(error));
+                }
+            }
             match next {
                 None => self.changed.changed().await.ok()?,
                 Some((key, pod, last)) => {

@@ -80,7 +80,7 @@ async fn round(queue: usize) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn ih_02_handlers_come_and_go_at_any_moment_and_nothing_hangs() {
     let rounds = async {
-        for n in 0..20 {
+        for n in 0..200 {
             round(n % 2).await;
         }
     };
