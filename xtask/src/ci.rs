@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use crate::process::{capture, cargo, run as execute};
 use crate::workspace::Workspace;
-use crate::{Result, assets, deny, deps, examples, layers, msrv, parity, release, test, tidy};
+use crate::{Result, assets, deny, deps, examples, layers, loom, msrv, parity, release, test, tidy};
 
 /// What a run from nothing may take.
 const LIMIT: Duration = Duration::from_secs(45 * 60);
@@ -68,7 +68,8 @@ const STEPS: [Step; 16] = [
 ];
 
 /// What `--long` adds.
-const LONG: [Step; 2] = [
+const LONG: [Step; 3] = [
+    ("loom", loom::run),
     ("release verify", release::verify::run),
     ("feature sets", feature_sets),
 ];

@@ -40,7 +40,7 @@ xflags::xflags! {
         }
         /// Everything that must hold before a change goes in.
         cmd ci {
-            /// Add what takes long: packaging, feature sets.
+            /// Add what takes long: loom, packaging, feature sets.
             optional --long
         }
         /// Releases, as dry runs.

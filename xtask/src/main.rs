@@ -26,6 +26,7 @@ mod deps;
 mod examples;
 mod flags;
 mod layers;
+mod loom;
 mod msrv;
 mod parity;
 mod process;

@@ -4,11 +4,14 @@ use std::{
     fmt,
     future::poll_fn,
     marker::PhantomData,
-    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, PoisonError},
     task::{Context, Poll, Waker},
 };
 
-use crate::{Batch, Closed, Delta, DeltaQueue, DeltaSink, Stamp};
+use crate::{
+    Batch, Closed, Delta, DeltaQueue, DeltaSink, Stamp,
+    sync::{Condvar, Mutex, MutexGuard},
+};
 
 /// Both ends of a delta queue: the reflector's sink and the consumer's pop, async and blocking.
 ///

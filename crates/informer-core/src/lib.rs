@@ -53,7 +53,12 @@ mod queue;
 mod resource;
 mod source;
 mod store;
+mod sync;
 mod version;
+
+#[cfg(all(test, loom))]
+#[path = "../tests/loom/handle.rs"]
+mod handle_under_loom;
 
 #[cfg(feature = "tokio")]
 pub use clock::TokioClock;
