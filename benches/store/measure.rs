@@ -10,12 +10,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use criterion::{BenchmarkId, Criterion, Throughput};
+use criterion::{BenchmarkGroup, Throughput, measurement::WallTime};
 use informer_core::{Entry, ObjectKey, Stamp};
 
 use crate::candidates::{Candidate, Look};
 
 const BATCH: u64 = 1000;
+const WHILE: Duration = Duration::from_millis(400);
 const N_NODES: usize = 100;
 const N_NAMESPACES: usize = 50;
 
@@ -73,78 +74,107 @@ impl Random {
     }
 }
 
-pub(crate) fn all<C: Candidate>(criterion: &mut Criterion, name: &str, objects: &Objects) {
-    let mut map = C::new();
-    let mut nth = 0;
-    let mut write = |map: &mut C| {
-        map.write(objects.entry(nth));
-        nth += 1;
-    };
-    for _ in 0..objects.keys.len() {
-        write(&mut map);
-    }
-    map.publish();
-
-    let mut group = criterion.benchmark_group("write");
-    group.throughput(Throughput::Elements(1));
-    group.bench_function(BenchmarkId::new("a snapshot each", name), |bencher| {
-        bencher.iter(|| {
-            write(&mut map);
-            map.publish();
-        });
-    });
-    group.throughput(Throughput::Elements(BATCH));
-    group.bench_function(BenchmarkId::new("a snapshot per 1000", name), |bencher| {
-        bencher.iter(|| {
-            for _ in 0..BATCH {
-                write(&mut map);
-            }
-            map.publish();
-        });
-    });
-    group.throughput(Throughput::Elements(1));
-    group.sample_size(10);
-    for n_readers in [0, 10] {
-        group.bench_function(
-            BenchmarkId::new(format!("with {n_readers} readers"), name),
-            |bencher| {
-                bencher.iter_custom(|n| {
-                    beside_readers(&map.reader(), n_readers, || {
-                        for _ in 0..n {
-                            write(&mut map);
-                            map.publish();
-                        }
-                    })
-                });
-            },
-        );
-    }
-    group.finish();
-
-    let reader = map.reader();
-    let mut group = criterion.benchmark_group("read");
-    group.throughput(Throughput::Elements(1));
-    group.bench_function(BenchmarkId::new("get", name), |bencher| {
-        let mut at = 0;
-        bencher.iter(|| {
-            at = (at + 7919) % objects.keys.len();
-            assert!(reader.has(&objects.keys[at]));
-        });
-    });
-    group.throughput(Throughput::Elements(objects.keys.len() as u64));
-    group.bench_function(BenchmarkId::new("scan", name), |bencher| {
-        bencher.iter(|| {
-            let mut n = 0;
-            reader.visit(&mut |it| n += it.stamp.version.as_str().len());
-            n
-        });
-    });
-    group.finish();
+/// One candidate, filled, and how it is measured.
+pub(crate) struct Run<'a, C> {
+    name: &'static str,
+    objects: &'a Objects,
+    map: C,
+    n_written: u64,
 }
 
-/// How long `work` takes while so many threads list everything, again and again.
+type Group<'a> = BenchmarkGroup<'a, WallTime>;
+
+impl<'a, C: Candidate> Run<'a, C> {
+    pub(crate) fn new(name: &'static str, objects: &'a Objects) -> Self {
+        let mut run = Self {
+            name,
+            objects,
+            map: C::new(),
+            n_written: 0,
+        };
+        for _ in 0..objects.keys.len() {
+            run.write();
+        }
+        run.map.publish();
+        run
+    }
+
+    fn write(&mut self) {
+        self.map.write(self.objects.entry(self.n_written));
+        self.n_written += 1;
+    }
+
+    /// A write, and a snapshot of it for readers.
+    pub(crate) fn write_each(&mut self, group: &mut Group<'_>) {
+        group.throughput(Throughput::Elements(1));
+        group.bench_function(self.name, |bencher| {
+            bencher.iter(|| {
+                self.write();
+                self.map.publish();
+            });
+        });
+    }
+
+    /// A thousand writes, and a snapshot of them all.
+    pub(crate) fn write_batch(&mut self, group: &mut Group<'_>) {
+        group.throughput(Throughput::Elements(BATCH));
+        group.bench_function(self.name, |bencher| {
+            bencher.iter(|| {
+                for _ in 0..BATCH {
+                    self.write();
+                }
+                self.map.publish();
+            });
+        });
+    }
+
+    /// A write with a snapshot, while so many threads list everything, again and again.
+    pub(crate) fn write_beside(&mut self, n_readers: usize, group: &mut Group<'_>) {
+        group.throughput(Throughput::Elements(1));
+        group.sample_size(10);
+        group.bench_function(self.name, |bencher| {
+            bencher.iter_custom(|n| {
+                let reader = self.map.reader();
+                let each = beside_readers(&reader, n_readers, || {
+                    self.write();
+                    self.map.publish();
+                });
+                each.mul_f64(n as f64)
+            });
+        });
+    }
+
+    /// A look at one object.
+    pub(crate) fn get(&self, group: &mut Group<'_>) {
+        let (reader, keys) = (self.map.reader(), &self.objects.keys);
+        group.throughput(Throughput::Elements(1));
+        group.bench_function(self.name, |bencher| {
+            let mut at = 0;
+            bencher.iter(|| {
+                at = (at + 7919) % keys.len();
+                assert!(reader.has(&keys[at]));
+            });
+        });
+    }
+
+    /// A look at all of them.
+    pub(crate) fn scan(&self, group: &mut Group<'_>) {
+        let reader = self.map.reader();
+        group.throughput(Throughput::Elements(self.objects.keys.len() as u64));
+        group.bench_function(self.name, |bencher| {
+            bencher.iter(|| {
+                let mut n = 0;
+                reader.visit(&mut |it| n += it.stamp.version.as_str().len());
+                n
+            });
+        });
+    }
+}
+
+/// How long one `write` takes, on the average of a while, beside threads that list everything again and again. The while spans many
+/// turns of the scheduler, as a short one may fall between two turns of the readers.
 #[expect(clippy::disallowed_methods, reason = "a benchmark measures real time")]
-fn beside_readers(reader: &impl Look, n_readers: usize, work: impl FnOnce()) -> Duration {
+fn beside_readers(reader: &impl Look, n_readers: usize, mut write: impl FnMut()) -> Duration {
     let stop = Arc::new(AtomicBool::new(false));
     let threads: Vec<_> = (0..n_readers)
         .map(|_| {
@@ -158,12 +188,15 @@ fn beside_readers(reader: &impl Look, n_readers: usize, work: impl FnOnce()) -> 
             })
         })
         .collect();
-    let start = Instant::now();
-    work();
+    let (start, mut n_writes) = (Instant::now(), 0);
+    while start.elapsed() < WHILE {
+        write();
+        n_writes += 1;
+    }
     let took = start.elapsed();
     stop.store(true, Ordering::Relaxed);
     threads
         .into_iter()
         .for_each(|it| it.join().expect("a reader does not panic"));
-    took
+    took / n_writes
 }
