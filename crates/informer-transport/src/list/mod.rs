@@ -33,6 +33,8 @@ pub struct ListSplitter {
     at: u64,
     kind: Option<String>,
     saw_items: bool,
+    /// `items` was null.
+    saw_no_items: bool,
     metadata: Metadata,
 }
 
@@ -83,6 +85,7 @@ impl ListSplitter {
             at: 0,
             kind: None,
             saw_items: false,
+            saw_no_items: false,
             metadata: Metadata::default(),
         }
     }
@@ -126,13 +129,15 @@ impl ListSplitter {
         if self.state != State::Done || !self.input.is_empty() {
             return Err(ListError::Cut { at: self.at });
         }
-        if let Some(kind) = self
-            .kind
-            .as_deref()
-            .filter(|kind| !kind.ends_with("List") && !self.saw_items)
-        {
+        // Something that neither names items nor calls itself a list is none: an error event taken for the last page of a list would end
+        // that list early, and what it left out would count as deleted.
+        let is_list = match self.kind.as_deref() {
+            Some(kind) => self.saw_items || kind.ends_with("List"),
+            None => self.saw_items || self.saw_no_items,
+        };
+        if !is_list {
             return Err(ListError::NotAList {
-                kind: kind.to_owned(),
+                kind: self.kind.take().unwrap_or_else(|| "thing of no kind".to_owned()),
             });
         }
         Ok(mem::take(&mut self.metadata).into())
@@ -242,7 +247,8 @@ impl ListSplitter {
                 }
             }
             Field::Items if value != b"null" => return Err(self.malformed(value)),
-            Field::Items | Field::Other => {}
+            Field::Items => self.saw_no_items = true,
+            Field::Other => {}
         }
         Ok(())
     }

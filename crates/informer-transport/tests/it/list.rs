@@ -69,7 +69,7 @@ fn degenerate_lists_are_lists() {
         r#"{"kind":"PodList","metadata":{},"items":[1,null,"x"]}"#,
         r#"1 null "x" @ token None"#,
     );
-    check("{}", " @ token None");
+    check(&format!(r#"{{"items":null,{metadata}}}"#), " @7 token None");
 }
 
 #[test]
@@ -96,6 +96,13 @@ fn what_is_no_list_is_refused() {
         r#"{"kind":"Pod","metadata":{"resourceVersion":"7"}}"#,
         "the answer is a Pod where a list was asked for",
     );
+    // An ERROR event of a watch, and nothing at all.
+    for no_list in [r#"{"type":"ERROR","object":{"kind":"Status","code":410}}"#, "{}"] {
+        check(
+            no_list,
+            "the answer is a thing of no kind where a list was asked for",
+        );
+    }
     check("<html>", r#"the answer is no list: "<" after 0 bytes"#);
     check("[]", r#"the answer is no list: "[" after 0 bytes"#);
     check(r#"{"items":{}}"#, r#"the answer is no list: "{" after 9 bytes"#);
