@@ -188,6 +188,33 @@ fn a_replica_that_lags_serves_the_past_until_it_has_caught_up() {
 }
 
 #[test]
+fn a_bookmark_that_is_due_waits_for_the_state_that_a_lagging_replica_does_not_have() {
+    let mut site = site();
+    let lag = Fault::Lag {
+        revisions: 2,
+        catches_up_in: Duration::from_secs(2),
+    };
+    site.api.faults().once(On::any(), lag);
+    let newest = site.api.revision();
+    // A watch that ends after three seconds has its bookmark due after one.
+    let streaming = format!(
+        "{LIST}?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&timeoutSeconds=3&\
+         resourceVersion={newest}"
+    );
+    let Reply::Streaming(_, watch) = site.send(get(&streaming)) else {
+        panic!("a watch streams");
+    };
+    site.clock.advance(Duration::from_millis(1500));
+    let now = site.clock.now();
+    let BodyPoll::Pending(Some(next)) = site.api.poll_body(now, watch) else {
+        panic!("the replica has not seen it");
+    };
+    assert!(next > now, "{next:?} is not to come");
+    site.clock.advance_to(next);
+    assert!(matches!(site.api.poll_body(next, watch), BodyPoll::Chunk(_)));
+}
+
+#[test]
 fn a_server_that_goes_down_cuts_and_refuses() {
     let mut site = site();
     let Reply::Streaming(_, watch) = site.send(get(WATCH)) else {

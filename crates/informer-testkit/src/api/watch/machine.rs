@@ -153,7 +153,8 @@ impl Watch {
         }
         let waits = [
             Some(self.deadline),
-            self.bookmark_at,
+            // One that is due comes after the state that is waited for.
+            self.bookmark_at.filter(|_| self.wanted.is_none()),
             self.wanted.as_ref().map(|wanted| wanted.until),
             // One that has caught up has nothing more to wait for.
             self.lag.map(|lag| lag.until).filter(|until| *until > now),
