@@ -68,7 +68,8 @@ const STEPS: [Step; 16] = [
 ];
 
 /// What `--long` adds.
-const LONG: [Step; 3] = [
+const LONG: [Step; 4] = [
+    ("stress", stress),
     ("loom", loom::run),
     ("release verify", release::verify::run),
     ("feature sets", feature_sets),
@@ -126,6 +127,15 @@ fn vet_harness(root: &Path) -> Result {
         )?;
     }
     Ok(())
+}
+
+/// The shared informer under everything at once, for half a minute with each queue instead of two seconds.
+fn stress(root: &Path) -> Result {
+    let mut test = cargo(
+        root,
+        &["test", "--quiet", "-p", "informer-sharedinformer", "--test", "stress"],
+    );
+    execute(test.env("INFORMER_STRESS_SECONDS", "30"))
 }
 
 /// The README's main command, for some seconds, piped: it ends by itself, with objects to show.
