@@ -98,9 +98,14 @@ mod indexers;
 mod page;
 mod reader;
 mod shared;
+mod sync;
 mod tree;
 mod view;
 mod writer;
+
+#[cfg(all(test, loom))]
+#[path = "../tests/loom/shared.rs"]
+mod shared_under_loom;
 
 pub use indexers::{DuplicateIndex, Indexers};
 pub use page::{Continue, Page};

@@ -2,14 +2,16 @@
 
 use std::{
     mem,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, PoisonError},
     task::{Poll, Waker},
 };
 
-use arc_swap::ArcSwap;
 use informer_core::{Key, ResourceVersion};
 
-use crate::view::View;
+use crate::{
+    sync::{ArcSwap, Mutex, MutexGuard},
+    view::View,
+};
 
 pub(crate) struct Shared<Q: Key, K> {
     /// Swapped whole. A mutex around the `Arc` would be held for nanoseconds, but by readers too: one that loses its processor right then
