@@ -133,7 +133,14 @@ fn vet_harness(root: &Path) -> Result {
 fn stress(root: &Path) -> Result {
     let mut test = cargo(
         root,
-        &["test", "--quiet", "-p", "informer-sharedinformer", "--test", "stress"],
+        &[
+            "test",
+            "--quiet",
+            "-p",
+            "informer-sharedinformer",
+            "--test",
+            "stress",
+        ],
     );
     execute(test.env("INFORMER_STRESS_SECONDS", "30"))
 }
