@@ -1,7 +1,8 @@
-//! The tables from client-go's tests to ours, in `tests/parity/UPSTREAM.md`, stay true.
+//! The tables from client-go's tests to ours, in each `UPSTREAM.md`, stay true.
 //!
-//! Their rows are `| client-go | what it pins | ours |`. The first cell names one test of client-go, which no other row names. The third
-//! names, in backticks, tests as `path::function`, or begins with `not here:` and says why, or names the issue that it waits for.
+//! Their rows are `| client-go | what it pins | ours |`. The first cell names one test of client-go, which no other row of the page names.
+//! The third names, in backticks, tests as `path::function` or traces by their path, or begins with `not here:` and says why, or names the
+//! issue that it waits for.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,28 +11,33 @@ use std::path::Path;
 use super::tables::{missing_test, quoted, rows, waits_for_issue};
 use crate::Result;
 
-const PAGE: &str = "tests/parity/UPSTREAM.md";
+const PAGES: [&str; 2] = [
+    "tests/parity/UPSTREAM.md",
+    "crates/informer-reflector/tests/UPSTREAM.md",
+];
 const HEADER: [&str; 3] = ["client-go", "what it pins", "ours"];
 
 /// Rows that name what does not exist.
 pub(super) fn check(root: &Path) -> Result<Vec<String>> {
-    let Ok(page) = fs::read_to_string(root.join(PAGE)) else {
-        return Ok(vec![format!("there is no {PAGE}")]);
+    Ok(PAGES.iter().flat_map(|page| check_page(root, page)).collect())
+}
+
+fn check_page(root: &Path, name: &str) -> Vec<String> {
+    let Ok(page) = fs::read_to_string(root.join(name)) else {
+        return vec![format!("there is no {name}")];
     };
     let rows = rows(&page, &HEADER);
     if rows.is_empty() {
         let header = HEADER.join(" | ");
-        return Ok(vec![format!("{PAGE} has no table `| {header} |` with rows")]);
+        return vec![format!("{name} has no table `| {header} |` with rows")];
     }
     let mut seen = BTreeSet::new();
-    Ok(rows
-        .iter()
-        .flat_map(|(number, cells)| row(root, *number, cells, &mut seen))
-        .collect())
+    rows.iter()
+        .flat_map(|(number, cells)| row(root, &format!("{name}:{number}"), cells, &mut seen))
+        .collect()
 }
 
-fn row<'a>(root: &Path, number: usize, cells: &[&'a str], seen: &mut BTreeSet<&'a str>) -> Vec<String> {
-    let at = format!("{PAGE}:{number}");
+fn row<'a>(root: &Path, at: &str, cells: &[&'a str], seen: &mut BTreeSet<&'a str>) -> Vec<String> {
     let [theirs, _, ours] = cells else {
         return vec![format!("{at}: a row has three cells, this one {}", cells.len())];
     };
@@ -45,9 +51,9 @@ fn row<'a>(root: &Path, number: usize, cells: &[&'a str], seen: &mut BTreeSet<&'
     }
     // What stands in backticks beside a reason may be a name that is no test.
     let reason = ours.strip_prefix("not here:").map(str::trim);
-    let tests = quoted(ours)
-        .into_iter()
-        .filter(|name| reason.is_none() || name.contains("::") && name.contains('/'));
+    let tests = quoted(ours).into_iter().filter(|name| {
+        reason.is_none() || (name.contains("::") || name.ends_with(".txt")) && name.contains('/')
+    });
     let mut n_tests = 0;
     for test in tests {
         n_tests += 1;
@@ -77,8 +83,10 @@ mod tests {
             "# A\n\n## one\n\n| client-go | what it pins | ours |\n|---|---|---|\n{rows}\n\n## two\n\n\
              | client-go | what it pins | ours |\n|---|---|---|\n| `TestLast` | x | `tests/t.rs::holds` |\n"
         );
-        fs::write(dir.path().join(PAGE), page).unwrap();
-        check(dir.path()).unwrap()
+        fs::create_dir_all(dir.path().join("tests/traces")).unwrap();
+        fs::write(dir.path().join("tests/traces/list.txt"), "start\n").unwrap();
+        fs::write(dir.path().join(PAGES[0]), page).unwrap();
+        check_page(dir.path(), PAGES[0])
     }
 
     #[test]
@@ -89,6 +97,7 @@ mod tests {
             "| `TestA` | x | not here: nobody needs a `Foo::bar` |",
             "| `TestA` | x | not here: ours does something else (`tests/t.rs::holds`) |",
             "| `TestA` | x | issue 7 |",
+            "| `TestA` | x | `tests/traces/list.txt` |",
         ] {
             assert_eq!(findings(row), Vec::<String>::new(), "{row}");
         }
@@ -103,6 +112,7 @@ mod tests {
                 "| `TestA` | x | not here: see `tests/u.rs::holds` |",
                 "does not exist",
             ),
+            ("| `TestA` | x | `tests/traces/gone.txt` |", "does not exist"),
             ("| `TestA` | x | not here: |", "no reason"),
             ("| `TestA` | x | soon |", "names no test"),
             ("| TestA | x | issue 7 |", "names one test"),
@@ -120,6 +130,7 @@ mod tests {
 
     #[test]
     fn a_page_that_is_not_there_is_found() {
-        assert_eq!(check(tempfile::tempdir().unwrap().path()).unwrap().len(), 1);
+        let findings = check(tempfile::tempdir().unwrap().path()).unwrap();
+        assert_eq!(findings.len(), PAGES.len());
     }
 }

@@ -23,4 +23,5 @@ mod status;
 mod stop;
 mod store_sink;
 mod traces;
+mod upstream;
 mod wait;

@@ -71,6 +71,11 @@ impl Sink {
         look(&lock(&self.0).deltas)
     }
 
+    /// Drops what it was given.
+    pub(crate) fn forget(&self) {
+        lock(&self.0).deltas.clear();
+    }
+
     fn change(&self, change: impl FnOnce(&mut Taken)) {
         let mut taken = lock(&self.0);
         change(&mut taken);
