@@ -57,7 +57,12 @@ mod machine;
 mod metrics;
 mod options;
 mod order;
+mod sync;
 mod work_queue;
+
+#[cfg(all(test, loom))]
+#[path = "../tests/loom/handle.rs"]
+mod handle_under_loom;
 
 pub use clock::ThreadClock;
 pub use config::{Config, DelayedCopy};

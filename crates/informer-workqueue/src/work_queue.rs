@@ -5,11 +5,13 @@ use std::{
     hash::Hash,
     sync::Arc,
     task::{Context, Poll, Wake, Waker},
-    thread::{self, Thread},
     time::Duration,
 };
 
-use crate::{AddOptions, Lease, Outcome, Shutdown};
+use crate::{
+    AddOptions, Lease, Outcome, Shutdown,
+    sync::{Thread, current, park},
+};
 
 /// What an item must be. Implemented for every type that fits. Cheap to clone, best: a key, not an object.
 pub trait Item: Clone + Eq + Hash + Send + 'static {}
@@ -54,7 +56,7 @@ pub trait WorkQueue<T>: Send + Sync {
         loop {
             match self.poll_take(&mut cx) {
                 Poll::Ready(lease) => return lease,
-                Poll::Pending => thread::park(),
+                Poll::Pending => park(),
             }
         }
     }
@@ -118,7 +120,7 @@ pub trait WorkQueueExt<T>: WorkQueue<T> {
 
 impl<T, W: WorkQueue<T> + ?Sized> WorkQueueExt<T> for W {}
 
-/// A waker that ends a [`thread::park`] of this thread.
+/// A waker that ends a [`park`](std::thread::park) of this thread.
 pub(crate) fn unpark_current() -> Waker {
     struct Unpark(Thread);
 
@@ -128,5 +130,5 @@ pub(crate) fn unpark_current() -> Waker {
         }
     }
 
-    Arc::new(Unpark(thread::current())).into()
+    Arc::new(Unpark(current())).into()
 }

@@ -56,7 +56,7 @@ type Queue = Handle<Narrow, u8, ()>;
 
 fn explore(run: impl Fn(Queue, Queue) + Send + Sync + 'static) {
     let mut model = loom::model::Builder::new();
-    // More switches than that find no more, and take for ever.
+    // Hardly a mistake needs more switches to show, and each more multiplies the orders to try.
     model.preemption_bound = Some(3);
     model.check(move || {
         let handle = Handle::new(Narrow::default());

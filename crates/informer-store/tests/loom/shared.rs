@@ -12,7 +12,7 @@ use crate::{Indexers, Reader, Writer, indexed};
 
 fn explore(run: impl Fn(Writer<u8, &'static str>, Reader<u8, &'static str>) + Send + Sync + 'static) {
     let mut model = loom::model::Builder::new();
-    // More switches than that find no more, and take for ever.
+    // Hardly a mistake needs more switches to show, and each more multiplies the orders to try.
     model.preemption_bound = Some(3);
     model.check(move || {
         let (writer, reader) = indexed(Indexers::new().with("text", by_text)).expect("one index");

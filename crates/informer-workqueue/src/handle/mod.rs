@@ -7,9 +7,8 @@ mod waiters;
 use std::{
     fmt,
     future::{Future, poll_fn},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, PoisonError},
     task::{Context, Poll, Waker},
-    thread,
     time::Instant,
 };
 
@@ -23,6 +22,7 @@ use self::{
 };
 use crate::{
     AddOptions, Config, Holder, Item, Lease, Machine, Outcome, Shutdown, Stats, Ticket, WorkQueue,
+    sync::{self, Mutex, MutexGuard},
     work_queue::unpark_current,
 };
 
@@ -93,7 +93,7 @@ impl<T: Item, C: Clock> Queue<T, C> {
     pub fn drained_blocking(&self) {
         let waker = unpark_current();
         while self.poll_drained(&waker).is_pending() {
-            thread::park();
+            sync::park();
         }
     }
 
@@ -214,10 +214,10 @@ impl<T: Item, C: Clock> WorkQueue<T> for Queue<T, C> {
         loop {
             match self.look(&mut seat, &waker) {
                 Look::Ended(lease) => return lease,
-                Look::Wait(None) => thread::park(),
+                Look::Wait(None) => sync::park(),
                 // This thread is the timer. What it guards is taken over by another waiter when it goes (`State::call`).
                 Look::Wait(Some(due)) => {
-                    thread::park_timeout(due.saturating_duration_since(self.inner.clock.now()));
+                    sync::park_timeout(due.saturating_duration_since(self.inner.clock.now()));
                 }
             }
         }
