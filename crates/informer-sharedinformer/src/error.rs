@@ -18,6 +18,25 @@ impl fmt::Display for Stopped {
 
 impl Error for Stopped {}
 
+/// A registration is of a handler that another informer has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ForeignRegistration {
+    pub(crate) informer: Arc<str>,
+    pub(crate) handler: Arc<str>,
+}
+
+impl fmt::Display for ForeignRegistration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "informer {:?} has no handler {:?}: the registration is another informer's",
+            self.informer, self.handler
+        )
+    }
+}
+
+impl Error for ForeignRegistration {}
+
 /// An informer cannot be run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunError {

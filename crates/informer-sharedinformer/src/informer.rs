@@ -10,7 +10,7 @@ use tokio::{runtime, select, sync::watch, task::JoinHandle};
 use crate::{
     builder::Builder,
     driver::{jobs::Job, run},
-    error::{BuildError, NotSynced, RunError, Stopped},
+    error::{BuildError, ForeignRegistration, NotSynced, RunError, Stopped},
     handler::AsyncHandler,
     listed::Listed,
     lister::Lister,
@@ -162,6 +162,22 @@ impl<Q: Key, K: Send + Sync + 'static> SharedInformer<Q, K> {
     pub fn subscribe(&self, options: HandlerOptions) -> Result<Subscription<Q, K>, Stopped> {
         let mailbox = self.0.add(options, |_| None)?;
         Ok(Subscription::new(self.0.clone(), mailbox))
+    }
+
+    /// Removes a handler of this informer, as [`Registration::remove`] does, which asks for no informer (client-go `RemoveEventHandler`).
+    /// Removing twice, or after a stop, does nothing.
+    ///
+    /// # Errors
+    /// When the registration is another informer's; then nothing happens to that one.
+    pub fn remove_handler(&self, registration: &Registration) -> Result<(), ForeignRegistration> {
+        if registration.member().informer() != self.0.token() {
+            return Err(ForeignRegistration {
+                informer: self.0.name.clone(),
+                handler: registration.name().into(),
+            });
+        }
+        registration.remove();
+        Ok(())
     }
 
     fn add(

@@ -116,7 +116,7 @@ mod view;
 
 pub use backlog::BacklogPolicy;
 pub use builder::Builder;
-pub use error::{BuildError, NotSynced, RunError, Stopped, Trouble};
+pub use error::{BuildError, ForeignRegistration, NotSynced, RunError, Stopped, Trouble};
 pub use factory::{Factory, FactoryBuilder, Held, NotAllSynced, Selection, SharedTransform, Sources};
 pub use filter::{Filter, Filtered};
 pub use handler::AsyncHandler;

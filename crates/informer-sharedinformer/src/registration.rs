@@ -118,6 +118,8 @@ pub(crate) trait Member: Send + Sync {
     fn removed(&self) -> BoxFuture<'_, ()>;
     fn has_ended(&self) -> bool;
     fn is_calling(&self) -> bool;
+    /// Tells its informer from every other one.
+    fn informer(&self) -> usize;
     fn remove(&self);
     /// Removes it, and tells it before that all it knows is gone; `keep` lives until then.
     fn dismiss(&self, keep: Box<dyn Any + Send>);
@@ -164,6 +166,10 @@ impl<Q: Key, K: Send + Sync + 'static> Member for Joined<Q, K> {
 
     fn is_calling(&self) -> bool {
         is_calling(self.mailbox.token())
+    }
+
+    fn informer(&self) -> usize {
+        self.shared.token()
     }
 
     fn remove(&self) {

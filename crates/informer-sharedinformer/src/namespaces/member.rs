@@ -192,6 +192,11 @@ impl<K: Send + Sync + 'static> Member for Joined<K> {
         self.all().iter().any(|part| part.member().is_calling())
     }
 
+    /// It is of no single informer.
+    fn informer(&self) -> usize {
+        0
+    }
+
     fn remove(&self) {
         self.removed.store(true, Ordering::Release);
         self.all().iter().for_each(Registration::remove);

@@ -5,6 +5,7 @@ mod hub;
 
 use std::{
     any::Any,
+    error::Error,
     mem,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Instant,
@@ -315,11 +316,19 @@ impl<Q: Key, K: Send + Sync + 'static> Shared<Q, K> {
     ) -> Result<(), BuildError> {
         let refuse = |why: String| BuildError::new(format!("informer {:?}: {why}", self.name));
         match &self.own {
-            Some(reader) => reader
-                .add_index(name, function)
-                .map_err(|error| refuse(error.to_string())),
+            Some(reader) => reader.add_index(name, function).map_err(|error| {
+                let cause = error
+                    .source()
+                    .map_or_else(String::new, |cause| format!(": {cause}"));
+                refuse(format!("{error}{cause}"))
+            }),
             None => Err(refuse("a store of your own brings its own indices".to_owned())),
         }
+    }
+
+    /// Tells this informer from every other one.
+    pub(crate) fn token(&self) -> usize {
+        std::ptr::from_ref(self).addr()
     }
 
     pub(crate) fn stopped(&self) -> Stopped {

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a failed test says where")]
 
 mod backlog;
+mod bad_input;
 mod cases;
 mod commit;
 mod contract;
