@@ -1,4 +1,4 @@
-//! The suite for [`EventHandler`](informer_core::EventHandler): who is told of changes. Its counterpart is the
+//! The suite for [`EventHandler`]: who is told of changes. Its counterpart is the
 //! [`Witness`](super::Witness), a handler that checks who tells.
 //!
 //! ```

@@ -1,4 +1,4 @@
-//! The suite for [`Feed`](informer_core::Feed): something that yields events until it ends or fails.
+//! The suite for [`Feed`]: something that yields events until it ends or fails.
 //!
 //! The suite sends numbers into a feed from behind and reads them at its front, so it needs the feed, its [`Upstream`], and the number of
 //! an event.

@@ -1,4 +1,4 @@
-//! The suite for [`IndexFunc`](informer_core::IndexFunc): under which values an object stands in an index.
+//! The suite for [`IndexFunc`]: under which values an object stands in an index.
 //!
 //! ```
 //! use informer_testkit::conformance::index_func;

@@ -1,4 +1,4 @@
-//! The suite for [`KeyFunc`](informer_core::KeyFunc): what objects are known by.
+//! The suite for [`KeyFunc`]: what objects are known by.
 //!
 //! ```
 //! use informer_core::NamespaceName;
@@ -68,7 +68,7 @@ impl<F: KeyFunc<()> + 'static> Suite<F, ()> {
                 suite = suite.object(identity(namespace, name), ());
             }
         }
-        suite.without_key(identity(Some("a"), ""), ())
+        suite.without_key(identity(Some("kube-system"), ""), ())
     }
 }
 

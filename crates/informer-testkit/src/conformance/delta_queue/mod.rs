@@ -1,4 +1,4 @@
-//! The suite for [`DeltaQueue`](informer_core::DeltaQueue): what waits between a source and the store that follows it.
+//! The suite for [`DeltaQueue`]: what waits between a source and the store that follows it.
 //!
 //! It plays source and consumer: it pushes the changes of a small world, pops, commits to a plain store, settles, and looks whether the
 //! batches are what they must be and whether the store follows the world. A queue may keep an order across keys or not

@@ -1,4 +1,4 @@
-//! The suite for [`ListerWatcher`](informer_core::ListerWatcher): where objects come from.
+//! The suite for [`ListerWatcher`]: where objects come from.
 //!
 //! It makes things happen in a [`World`], lists and watches, and looks whether what it is told of fits. What a source cannot do (pages,
 //! streaming lists, resuming at an old version) it may refuse by the class of its error; what it does must be right.
@@ -44,6 +44,7 @@
 
 mod ends;
 mod lists;
+mod resumes;
 mod seen;
 mod watches;
 
@@ -63,10 +64,10 @@ use ends::{
 use lists::{
     a_list_is_whole, a_stamp_for_each_state, identities_as_they_are, not_older_than, pages_are_one_list,
 };
+use resumes::{a_bookmark_skips_nothing, a_resumed_watch, it_may_stream_the_list, the_store_would_follow};
 use watches::{
-    a_bookmark_skips_nothing, a_next_given_up, a_resumed_watch, a_watch_goes_on_from_a_list,
-    each_watch_for_itself, every_change_is_told, from_the_most_recent, it_may_stream_the_list,
-    nothing_before_its_version, the_store_would_follow, whoever_waits_is_woken,
+    a_next_given_up, a_watch_goes_on_from_a_list, each_watch_for_itself, every_change_is_told,
+    from_the_most_recent, nothing_before_its_version, whoever_waits_is_woken,
 };
 
 /// What a source lists and watches, for the suite to change. At first it is empty.
