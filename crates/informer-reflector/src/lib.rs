@@ -50,7 +50,8 @@
 //!
 //! # Swap it
 //! The source is any [`ListerWatcher`](informer_core::ListerWatcher), the sink any [`DeltaSink`](informer_core::DeltaSink), key, transform
-//! and clock are yours. Anything that pushes the same deltas may stand in its place.
+//! and clock are yours. Anything that pushes the same deltas may stand in its place. Run the suites `conformance::lister_watcher`,
+//! `conformance::feed` and `conformance::delta_sink` of `informer-testkit` on your source, its feeds and your sink.
 
 pub mod feed;
 pub mod machine;
