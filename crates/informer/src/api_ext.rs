@@ -1,10 +1,9 @@
 //! From a client to informers.
 
-use informer_client::{Api, ApiSource, Client, Selectors};
+use informer_client::{Api, ApiSource, Selectors};
 use informer_core::{ListerWatcher, NamespaceName, ObjectKey};
-use informer_sharedinformer::{Builder, Listed, Selection, SharedInformer, Sources};
-use informer_transport::{Codec, JsonCodec, Transport};
-use serde::de::DeserializeOwned;
+use informer_sharedinformer::{Builder, Listed, SharedInformer};
+use informer_transport::{Codec, Transport};
 
 /// The builder of an informer over a source.
 pub type Informing<L> = Builder<ObjectKey, <L as ListerWatcher>::Object, Listed<L, NamespaceName>>;
@@ -33,29 +32,5 @@ where
 
     fn informer_of(&self, selectors: Selectors) -> Informing<Self::Source> {
         SharedInformer::builder(self.source(selectors)).name(self.resource().to_string())
-    }
-}
-
-/// A client as the sources of a [`Factory`](informer_sharedinformer::Factory): typed objects, in every serde type that is asked for. For
-/// dynamic objects and metadata only give the factory a closure that ends in `client.dynamic(…)` or `client.metadata(…)`.
-#[derive(Debug, Clone)]
-pub struct ClientSources<T: Transport>(pub Client<T>);
-
-impl<T, K> Sources<K> for ClientSources<T>
-where
-    T: Transport + 'static,
-    K: DeserializeOwned + Send + Sync + 'static,
-{
-    type Source = ApiSource<T, K, JsonCodec<K>>;
-
-    fn source(&self, selection: &Selection) -> Self::Source {
-        let mut api = self.0.objects::<K>(selection.resource.clone());
-        if let Some(namespace) = &selection.namespace {
-            api = api.in_namespace(namespace);
-        }
-        let selectors = Selectors::all()
-            .labels(&*selection.labels)
-            .fields(&*selection.fields);
-        api.source(selectors)
     }
 }

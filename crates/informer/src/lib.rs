@@ -91,9 +91,11 @@ mod api_ext;
 #[cfg(all(feature = "client", feature = "hyper", feature = "kubeconfig"))]
 mod connect;
 pub mod prelude;
+#[cfg(all(feature = "client", feature = "sharedinformer"))]
+mod sources;
 
 #[cfg(all(feature = "client", feature = "sharedinformer"))]
-pub use api_ext::{ApiExt, ClientSources, Informing};
+pub use api_ext::{ApiExt, Informing};
 #[cfg(all(feature = "client", feature = "hyper", feature = "kubeconfig"))]
 pub use connect::{connect, connector};
 #[cfg(feature = "reflector")]
@@ -119,3 +121,5 @@ pub use informer_store as store;
 pub use informer_transport as transport;
 #[cfg(feature = "workqueue")]
 pub use informer_workqueue as workqueue;
+#[cfg(all(feature = "client", feature = "sharedinformer"))]
+pub use sources::{ClientSources, Dynamic, MetadataOnly, Typed};

@@ -21,5 +21,6 @@ pub use informer_hyper::HyperTransport;
 pub use informer_kubeconfig::{Config, Overrides};
 #[cfg(feature = "sharedinformer")]
 pub use informer_sharedinformer::{
-    Factory, HandlerOptions, LabelSelector, Lister, QueueKind, Registration, Resync, SharedInformer,
+    Factory, HandlerOptions, LabelSelector, Lister, QueueKind, Registration, Resync, Selection,
+    SharedInformer,
 };

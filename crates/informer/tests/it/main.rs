@@ -3,5 +3,6 @@
 #![expect(clippy::unwrap_used, reason = "a failed test says where")]
 
 mod control_loop;
+mod factory;
 mod forms;
 mod whole;

@@ -112,21 +112,19 @@ async fn pods_are_watched_indexed_by_node_and_reconciled() {
 #[tokio::test]
 async fn a_factory_over_a_client_shares_by_kind_and_selection() {
     let server = Server::start(Options::default()).await.unwrap();
-    let factory = Factory::new(informer::ClientSources(client_of(&server)));
+    let factory = Factory::new(informer::ClientSources::new(client_of(&server)));
     server.with(|api| {
         api.create(&pods(), pod("a", "n0")).unwrap();
         api.create(&pods(), pod("b", "n1")).unwrap();
     });
-    let selection = informer::sharedinformer::Selection::all(pods());
+    let selection = Selection::all(pods());
     let all = factory.informer::<Pod>(&selection).unwrap();
     let again = factory.informer::<Pod>(&selection).unwrap();
     let some = factory
         .informer::<Pod>(&selection.labels("on=n1").namespace("default"))
         .unwrap();
     let nodes = Resource::cluster("", "v1", "nodes", "Node");
-    let nodes = factory
-        .informer::<Node>(&informer::sharedinformer::Selection::all(nodes))
-        .unwrap();
+    let nodes = factory.informer::<Node>(&Selection::all(nodes)).unwrap();
     factory.start();
     factory.wait_synced(Duration::from_secs(30)).await.unwrap();
     assert!(all.is_same(&again));
