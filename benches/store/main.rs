@@ -1,6 +1,6 @@
 //! The candidates for the store's map, and the store as it is, at 80 000 objects whose keys come in random order.
 //!
-//! `cargo bench -p informer-benches --bench store`; what it gave on one machine stands in `STORE.md`.
+//! `cargo bench -p informer-benches --bench store`; what it gave on one machine stands in `ARCHITECTURE.md`.
 
 mod candidates;
 mod measure;
