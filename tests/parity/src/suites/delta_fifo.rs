@@ -83,7 +83,9 @@ impl LastStates {
             let (key, deltas) = self.popped.clone();
             self.waiting.entry(key).or_insert(deltas);
         }
-        if let Some((popped, deltas)) = step.said.split_first_mut() {
+        if let Some((popped, deltas)) = step.said.split_first_mut()
+            && !deltas.is_empty()
+        {
             let key = popped.split(' ').next().unwrap_or_default();
             self.restore(key, deltas, met);
             self.popped = (key.to_owned(), deltas.to_vec());
