@@ -4,9 +4,11 @@
 
 mod expiration;
 mod mutation;
+mod mutation_error;
 mod recent;
 mod undelta;
 
 pub use expiration::ExpirationCache;
-pub use mutation::{MutationCache, MutationError, MutationOptions};
+pub use mutation::{MutationCache, MutationOptions};
+pub use mutation_error::MutationError;
 pub use undelta::UndeltaStore;

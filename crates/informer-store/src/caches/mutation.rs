@@ -1,16 +1,14 @@
 //! Own writes on top of a store that has not seen them yet.
 
 use std::{
-    error::Error,
     fmt,
     num::NonZeroUsize,
-    sync::Arc,
     time::{Duration, Instant},
 };
 
-use informer_core::{Change, Entry, Incomparable, IndexError, Key, Snapshot, Stamp, Store, UnknownIndex};
+use informer_core::{Change, Entry, Incomparable, Key, Snapshot, Stamp, Store, UnknownIndex};
 
-use super::recent::Recent;
+use super::{mutation_error::MutationError, recent::Recent};
 use crate::{
     index::{Index, Values},
     indexers::{DuplicateIndex, Indexers},
@@ -42,14 +40,43 @@ impl Default for MutationOptions {
 /// Answers the newer of what the store holds and what the program itself wrote (client-go `MutationCache`, `mutation_cache.go`).
 ///
 /// Tell it of each own write ([`mutation`](Self::mutation)), and, from a handler of the store's informer, of each change
-/// ([`on_change`](Self::on_change)): then an own write is forgotten as soon as the store has it, and one that is told too late, when its
-/// object is gone already, is not taken. An answer was true at some time, and is never older than the store's.
+/// ([`on_change`](Self::on_change)): then an own write is forgotten as soon as the store has it, and one that is told late, after the end
+/// of its object, is not taken. That end is remembered as an own write is: for a time, and until something newer of the key comes. An
+/// answer was true at some time, and is never older than the store's.
 ///
 /// Which of two states is newer [`ResourceVersion::compare`](informer_core::ResourceVersion::compare) says. Where it cannot, the call is
 /// an [`Incomparable`], and nothing changes (client-go panics).
 ///
 /// An own write also counts under the values that it has in an index, if the functions of the store's indices were given
 /// ([`with_indexers`](Self::with_indexers)), and no longer under those that it had (client-go answers it under its old values too).
+///
+/// ```
+/// use std::{sync::{Arc, Mutex}, time::Instant};
+///
+/// use informer_core::{Change, Entry, ObjectKey, Stamp};
+/// use informer_store::{Indexers, caches::{MutationCache, MutationOptions}, indexed};
+///
+/// let (_writer, reader) = indexed::<ObjectKey, u32>(Indexers::new())?;
+/// let mut options = MutationOptions::default();
+/// options.include_adds = true;
+/// let own = Arc::new(Mutex::new(MutationCache::new(reader, options)));
+///
+/// # #[expect(clippy::disallowed_methods, reason = "an edge: the example has no clock")]
+/// let now = Instant::now();
+/// let key = ObjectKey::namespaced("shop", "cart");
+/// let written = Entry::new(key.clone(), Stamp::new("7", "uid-1"), Arc::new(1));
+/// own.lock().unwrap().mutation(now, written)?;
+/// assert!(own.lock().unwrap().get(now, &key)?.is_some(), "before the store has it");
+///
+/// let handler = {
+///     let own = own.clone();
+///     move |change: &Change<ObjectKey, u32>| own.lock().unwrap().on_change(now, change)
+/// };
+/// let last = Entry::new(key.clone(), Stamp::new("9", "uid-1"), Arc::new(1));
+/// handler(&Change::Removed { last, observed: true })?;
+/// assert!(own.lock().unwrap().get(now, &key)?.is_none());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct MutationCache<S, Q: Key, K> {
     store: S,
     options: MutationOptions,
@@ -252,7 +279,7 @@ impl<S: Store<Q, K>, Q: Key, K: Send + Sync + 'static> MutationCache<S, Q, K> {
         let index = &self.indices[index];
         index
             .evaluate(&entry.object)
-            .map_err(|cause| MutationError(Kind::Index(index.name.clone(), cause)))
+            .map_err(|cause| MutationError::of_index(index.name.clone(), cause))
     }
 
     /// The own state of the key if it is newer. One that is not is forgotten.
@@ -283,48 +310,5 @@ impl<S: fmt::Debug, Q: Key, K> fmt::Debug for MutationCache<S, Q, K> {
             .field("options", &self.options)
             .field("remembered", &self.own.len())
             .finish_non_exhaustive()
-    }
-}
-
-/// An index of a [`MutationCache`] could not be asked.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MutationError(Kind);
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Kind {
-    Unknown(UnknownIndex),
-    Versions(Incomparable),
-    Index(Arc<str>, IndexError),
-}
-
-impl From<UnknownIndex> for MutationError {
-    fn from(error: UnknownIndex) -> Self {
-        Self(Kind::Unknown(error))
-    }
-}
-
-impl From<Incomparable> for MutationError {
-    fn from(error: Incomparable) -> Self {
-        Self(Kind::Versions(error))
-    }
-}
-
-impl fmt::Display for MutationError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.0 {
-            Kind::Unknown(_) => f.write_str("cannot ask the index"),
-            Kind::Versions(_) => f.write_str("cannot tell which state is newer"),
-            Kind::Index(name, _) => write!(f, "index {name:?} fails for an own write"),
-        }
-    }
-}
-
-impl Error for MutationError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        match &self.0 {
-            Kind::Unknown(error) => Some(error),
-            Kind::Versions(error) => Some(error),
-            Kind::Index(_, error) => Some(error),
-        }
     }
 }

@@ -61,6 +61,10 @@ impl Rig {
         self.own.on_delete(self.now, &key, &stamp).unwrap();
     }
 
+    pub(super) fn reader(&self) -> Reader<ObjectKey, Thing> {
+        self.writer.reader()
+    }
+
     /// The version that is answered.
     pub(super) fn get(&mut self, name: &str) -> Option<String> {
         let found = self.own.get(self.now, &key(name)).unwrap();
