@@ -20,6 +20,8 @@ pub(crate) struct Resyncs {
     check: Option<Duration>,
     next_check: Option<Instant>,
     handlers: BTreeMap<u64, Due>,
+    /// What the last check caused has not been told yet.
+    under_way: bool,
 }
 
 #[derive(Debug)]
@@ -48,6 +50,7 @@ impl Resyncs {
             check: period,
             next_check: None,
             handlers: BTreeMap::new(),
+            under_way: false,
         }
     }
 
@@ -111,6 +114,10 @@ impl Resyncs {
         }
         // From now, not from `at`: after a long pause one resync is enough.
         self.next_check = Some(now + check);
+        if self.under_way {
+            // While a slow handler holds the informer up, one would pile up on another. Who is due stays due.
+            return false;
+        }
         let mut any = false;
         for due in self.handlers.values_mut() {
             due.now = now >= due.next;
@@ -119,7 +126,18 @@ impl Resyncs {
                 any = true;
             }
         }
+        self.under_way = any;
         any
+    }
+
+    /// What the last check caused was told to the handlers.
+    pub(crate) fn told(&mut self) {
+        self.under_way = false;
+    }
+
+    /// Whether what the last check caused is still to be told.
+    pub(crate) fn is_under_way(&self) -> bool {
+        self.under_way
     }
 
     /// Whether the resync under way is for this handler.

@@ -29,6 +29,7 @@ fn a_check_marks_who_is_due_and_nobody_else() {
         let any = resyncs.handle_timeout(t0 + secs(n));
         assert_eq!(any, !due(&resyncs).is_empty());
         seen.push(due(&resyncs));
+        resyncs.told();
     }
     assert_eq!(seen, [vec![], vec![2], vec![3], vec![2], vec![], vec![2, 3]]);
     assert!(!resyncs.handle_timeout(t0 + secs(6)), "once is enough");
@@ -79,4 +80,24 @@ fn after_a_long_pause_one_resync_is_enough() {
     resyncs.start(t0);
     assert!(resyncs.handle_timeout(t0 + secs(100)));
     assert_eq!(resyncs.poll_timeout(), Some(t0 + secs(101)));
+}
+
+#[test]
+fn one_resync_does_not_pile_up_on_another() {
+    let (now, mut resyncs) = (start(), Resyncs::new(Some(secs(10))));
+    resyncs.add(now, 1, Resync::Inherit);
+    resyncs.add(now, 2, Resync::Every(secs(20)));
+    resyncs.start(now);
+    assert!(resyncs.handle_timeout(now + secs(10)));
+    for later in [20, 30] {
+        assert!(
+            !resyncs.handle_timeout(now + secs(later)),
+            "the first was not told yet"
+        );
+        assert_eq!(due(&resyncs), [1]);
+        assert_eq!(resyncs.poll_timeout(), Some(now + secs(later + 10)));
+    }
+    resyncs.told();
+    assert!(resyncs.handle_timeout(now + secs(40)));
+    assert_eq!(due(&resyncs), [1, 2]);
 }
