@@ -74,6 +74,9 @@ impl<C: Clock> Suite<C> {
     scoped!();
 
     /// Runs the checks, in the runtime that the clock needs, if it needs one.
+    ///
+    /// # Cancel safety
+    /// Dropping it ends the run; what was found so far is lost.
     pub async fn run(&self) -> Report {
         let mut report = Report::new(&self.subject, "Clock");
         check::run_async(&mut report, &self.rig, all(), &self.scope).await;

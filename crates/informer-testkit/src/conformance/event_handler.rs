@@ -23,7 +23,7 @@ use informer_core::{Change, Entry, EventHandler};
 use super::{
     Report, Samples, Things,
     check::{self, Check, Outcome, Plain, Scope, checks, ensure, scoped},
-    probe::elsewhere,
+    probe::step_by_step,
     samples::{entry, reborn},
 };
 use crate::Rng;
@@ -243,7 +243,12 @@ fn it_returns<S: Samples>(rig: &Rig<S>) -> Outcome {
         })
         .collect();
     // Nobody works off what it enqueues.
-    let returned = elsewhere(move || changes.iter().for_each(|change| handler.on_change(change)));
+    let returned = step_by_step(move |step| {
+        for change in &changes {
+            handler.on_change(change);
+            step();
+        }
+    });
     ensure!(
         returned.is_some(),
         "nobody takes what it enqueues, and of {MANY} calls one does not return"

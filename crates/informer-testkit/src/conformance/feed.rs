@@ -134,6 +134,9 @@ impl<F: Feed + 'static> Suite<F> {
     scoped!();
 
     /// Runs the checks, in the runtime that the feed needs, if it needs one.
+    ///
+    /// # Cancel safety
+    /// Dropping it ends the run; what was found so far is lost.
     pub async fn run(&self) -> Report {
         let mut report = Report::new(&self.subject, "Feed");
         check::run_async(&mut report, &self.rig, all(), &self.scope).await;

@@ -16,8 +16,8 @@ use std::{
 
 use informer_core::{BoxClock, Clock};
 
-/// How long a thread may take before it counts as stuck. No check that is passed waits for it.
-const STUCK: Duration = Duration::from_secs(5);
+/// How long a thread may take for a step before it counts as stuck. No check that is passed waits for it.
+const STUCK: Duration = Duration::from_secs(10);
 
 /// Counts how often its waker was woken.
 #[derive(Debug, Default)]
@@ -51,18 +51,29 @@ impl Wake for Wakes {
 
 /// Runs `job` on another thread and waits for it. `None`: it is stuck.
 pub(super) fn elsewhere<T: Send + 'static>(job: impl FnOnce() -> T + Send + 'static) -> Option<T> {
-    let (done, result) = mpsc::channel();
+    step_by_step(|_| job())
+}
+
+/// The same for a job of many steps, which calls what it is given after each: it is stuck when one step is.
+pub(super) fn step_by_step<T: Send + 'static>(
+    job: impl FnOnce(&dyn Fn()) -> T + Send + 'static,
+) -> Option<T> {
+    let (tell, told) = mpsc::channel();
     let thread = thread::spawn(move || {
+        let result = job(&|| drop(tell.send(None)));
         // The receiver may have given up.
-        let _ = done.send(job());
+        drop(tell.send(Some(result)));
     });
-    match result.recv_timeout(STUCK) {
-        Ok(result) => Some(result),
-        Err(RecvTimeoutError::Timeout) => None,
-        Err(RecvTimeoutError::Disconnected) => match thread.join() {
-            Err(panic) => std::panic::resume_unwind(panic),
-            Ok(()) => None,
-        },
+    loop {
+        match told.recv_timeout(STUCK) {
+            Ok(None) => {}
+            Ok(Some(result)) => return Some(result),
+            Err(RecvTimeoutError::Timeout) => return None,
+            Err(RecvTimeoutError::Disconnected) => match thread.join() {
+                Err(panic) => std::panic::resume_unwind(panic),
+                Ok(()) => return None,
+            },
+        }
     }
 }
 

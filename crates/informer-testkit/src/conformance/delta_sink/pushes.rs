@@ -13,7 +13,7 @@ use crate::{
     conformance::{
         Samples,
         check::{Outcome, ensure},
-        probe::{Wakes, elsewhere},
+        probe::{Wakes, step_by_step},
         rig::{bookmark, deleted, list, modified},
         samples::entry,
         world::World,
@@ -85,11 +85,12 @@ pub(super) fn nothing_blocks<S: Samples>(rig: &Rig<S>) -> Outcome {
     let deltas = (0..rig.n_pushes).map(|n| modified(entry(&rig.samples, n, 0, &format!("{}", 20 + n))));
     let deltas = [first].into_iter().chain(deltas).collect::<Vec<_>>();
     let n_pushed = deltas.len() - 1;
-    let sink = elsewhere(move || {
+    let sink = step_by_step(move |step| {
         for delta in deltas {
             // Whatever it says, a push is legal.
             let _ = sink.poll_ready(&mut Context::from_waker(Waker::noop()));
             sink.push(delta);
+            step();
         }
         sink
     });

@@ -142,6 +142,9 @@ impl<L: ListerWatcher + 'static, W: World + 'static> Suite<L, W> {
     scoped!();
 
     /// Runs the checks, in the runtime that the source needs, if it needs one.
+    ///
+    /// # Cancel safety
+    /// Dropping it ends the run; what was found so far is lost.
     pub async fn run(&self) -> Report {
         let mut report = Report::new(&self.subject, "ListerWatcher");
         check::run_async(&mut report, &self.rig, all(), &self.scope).await;
