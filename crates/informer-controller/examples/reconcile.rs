@@ -74,6 +74,8 @@ fn original(entry: &Entry<ObjectKey, ConfigMap>) -> Option<ObjectKey> {
 async fn main() -> Result<(), Box<dyn Error>> {
     let kind = Resource::namespaced("", "v1", "configmaps", "ConfigMap");
     let server = Server::start(Default::default()).await?;
+    let namespaces = Resource::cluster("", "v1", "namespaces", "Namespace");
+    server.with(|api| api.create(&namespaces, json!({"metadata": {"name": "backup"}})))?;
     let client = Client::new(HyperTransport::builder(server.url()).build()?);
     let maps = client.objects::<ConfigMap>(kind.clone());
     let informer = SharedInformer::builder(maps.source(Selectors::all()))

@@ -53,7 +53,7 @@ pub mod workload;
 
 pub use api::{
     ApiError, Cause, DeleteOptions, FakeApi, FieldSelector, LabelSelector, ListOptions, ObjectList, Options,
-    Patch, ResourceDef, SelectorError, WatchEnd, WatchId, WatchOptions, WatchPoll,
+    Patch, Propagation, ResourceDef, SelectorError, WatchEnd, WatchId, WatchOptions, WatchPoll,
 };
 pub use clock::ManualClock;
 pub use faults::{Fault, Faults, On, Plan};

@@ -72,7 +72,11 @@ fn faults() -> Vec<Fault> {
 
 async fn converges(seed: u64) {
     let kind = Resource::namespaced("", "v1", "configmaps", "ConfigMap");
-    let api = SharedApi::new(FakeApi::with_builtins(), TokioClock);
+    let mut api = FakeApi::with_builtins();
+    let namespaces = Resource::cluster("", "v1", "namespaces", "Namespace");
+    api.create(&namespaces, json!({"metadata": {"name": "backup"}}))
+        .unwrap();
+    let api = SharedApi::new(api, TokioClock);
     let maps = Client::new(FakeTransport::new(api.clone())).objects::<ConfigMap>(kind.clone());
     let informer = SharedInformer::builder(maps.source(Selectors::all()))
         .build()

@@ -26,6 +26,33 @@ fn creates_on_update(mut def: ResourceDef) -> ResourceDef {
     def
 }
 
+/// No write without the version that it is based on.
+fn conditional(mut def: ResourceDef) -> ResourceDef {
+    def.unconditional_update = false;
+    def
+}
+
+fn created_with_status(mut def: ResourceDef) -> ResourceDef {
+    def.created_with_status = true;
+    def
+}
+
+fn generation_stays(def: ResourceDef) -> ResourceDef {
+    let mut def = def.with_generation();
+    def.generation_stays = true;
+    def
+}
+
+fn scaled(mut def: ResourceDef) -> ResourceDef {
+    def.scale = true;
+    def
+}
+
+fn status_keeps_labels(mut def: ResourceDef) -> ResourceDef {
+    def.status_keeps_labels = true;
+    def
+}
+
 fn named(mut def: ResourceDef, rule: NameRule) -> ResourceDef {
     def.name_rule = rule;
     def
@@ -61,18 +88,19 @@ fn pods() -> ResourceDef {
         .selectable("status.nominatedNodeName")
 }
 
+const EVENTS_ARE_ABOUT: [&str; 7] = [
+    "kind",
+    "namespace",
+    "name",
+    "uid",
+    "apiVersion",
+    "resourceVersion",
+    "fieldPath",
+];
+
 fn events() -> ResourceDef {
-    let about = [
-        "kind",
-        "namespace",
-        "name",
-        "uid",
-        "apiVersion",
-        "resourceVersion",
-        "fieldPath",
-    ];
     let def = creates_on_update(namespaced("", "v1", "events", "Event", &["ev"]));
-    about
+    EVENTS_ARE_ABOUT
         .iter()
         .fold(def, |def, field| {
             def.selectable(&format!("involvedObject.{field}"))
@@ -80,6 +108,34 @@ fn events() -> ResourceDef {
         .selectable("reason")
         .selectable("reportingComponent")
         .field("source", "source.component", "")
+        .selectable("type")
+}
+
+/// The same objects as those of the core group, with other names for some fields (kubernetes `pkg/apis/events/v1`).
+fn new_events() -> ResourceDef {
+    const RENAMES: [(&str, &str); 7] = [
+        ("involvedObject", "regarding"),
+        ("message", "note"),
+        ("source", "deprecatedSource"),
+        ("firstTimestamp", "deprecatedFirstTimestamp"),
+        ("lastTimestamp", "deprecatedLastTimestamp"),
+        ("count", "deprecatedCount"),
+        ("reportingComponent", "reportingController"),
+    ];
+    let mut def = creates_on_update(namespaced("events.k8s.io", "v1", "events", "Event", &["ev"]));
+    def.renames = &RENAMES;
+    def.shares = Some(("", "events"));
+    EVENTS_ARE_ABOUT
+        .iter()
+        .fold(def, |def, field| {
+            def.field(
+                &format!("regarding.{field}"),
+                &format!("involvedObject.{field}"),
+                "",
+            )
+        })
+        .selectable("reason")
+        .field("reportingController", "reportingComponent", "")
         .selectable("type")
 }
 
@@ -100,11 +156,9 @@ fn core() -> Vec<ResourceDef> {
         namespaced("", "v1", "configmaps", "ConfigMap", &["cm"]),
         namespaced("", "v1", "secrets", "Secret", &[]).field("type", "type", "Opaque"),
         returns_deleted(named(services, NameRule::Label)),
-        cluster("", "v1", "nodes", "Node", &["no"]).with_status().field(
-            "spec.unschedulable",
-            "spec.unschedulable",
-            "false",
-        ),
+        created_with_status(cluster("", "v1", "nodes", "Node", &["no"]))
+            .with_status()
+            .field("spec.unschedulable", "spec.unschedulable", "false"),
         namespaces.with_status().selectable("status.phase"),
         events(),
         creates_on_update(namespaced("", "v1", "endpoints", "Endpoints", &["ep"]).singular("endpoints")),
@@ -134,13 +188,13 @@ fn core() -> Vec<ResourceDef> {
         ))
         .with_status(),
         namespaced("", "v1", "limitranges", "LimitRange", &["limits"]),
-        all(namespaced(
+        scaled(all(namespaced(
             "",
             "v1",
             "replicationcontrollers",
             "ReplicationController",
             &["rc"],
-        ))
+        )))
         .with_status()
         .with_generation()
         .field("status.replicas", "status.replicas", "0"),
@@ -154,9 +208,9 @@ fn apps_and_batch() -> Vec<ResourceDef> {
             .with_generation()
     };
     vec![
-        workload("deployments", "Deployment", &["deploy"]),
-        workload("replicasets", "ReplicaSet", &["rs"]),
-        workload("statefulsets", "StatefulSet", &["sts"]),
+        status_keeps_labels(scaled(workload("deployments", "Deployment", &["deploy"]))),
+        scaled(workload("replicasets", "ReplicaSet", &["rs"])),
+        scaled(workload("statefulsets", "StatefulSet", &["sts"])),
         workload("daemonsets", "DaemonSet", &["ds"]),
         namespaced("apps", "v1", "controllerrevisions", "ControllerRevision", &[]),
         all(namespaced("batch", "v1", "jobs", "Job", &[]))
@@ -173,7 +227,8 @@ fn apps_and_batch() -> Vec<ResourceDef> {
             "HorizontalPodAutoscaler",
             &["hpa"],
         ))
-        .with_status(),
+        .with_status()
+        .with_generation(),
     ]
 }
 
@@ -181,13 +236,19 @@ fn others() -> Vec<ResourceDef> {
     let rbac = "rbac.authorization.k8s.io";
     let role = |def| creates_on_update(named(def, NameRule::PathSegment));
     vec![
-        creates_on_update(namespaced("coordination.k8s.io", "v1", "leases", "Lease", &[])),
-        creates_on_update(namespaced("events.k8s.io", "v1", "events", "Event", &["ev"])),
-        namespaced("discovery.k8s.io", "v1", "endpointslices", "EndpointSlice", &[]),
+        conditional(creates_on_update(namespaced(
+            "coordination.k8s.io",
+            "v1",
+            "leases",
+            "Lease",
+            &[],
+        ))),
+        new_events(),
+        namespaced("discovery.k8s.io", "v1", "endpointslices", "EndpointSlice", &[]).with_generation(),
         namespaced("networking.k8s.io", "v1", "ingresses", "Ingress", &["ing"])
             .with_status()
             .with_generation(),
-        cluster("networking.k8s.io", "v1", "ingressclasses", "IngressClass", &[]),
+        cluster("networking.k8s.io", "v1", "ingressclasses", "IngressClass", &[]).with_generation(),
         namespaced(
             "networking.k8s.io",
             "v1",
@@ -196,13 +257,13 @@ fn others() -> Vec<ResourceDef> {
             &["netpol"],
         )
         .with_generation(),
-        namespaced(
+        conditional(namespaced(
             "policy",
             "v1",
             "poddisruptionbudgets",
             "PodDisruptionBudget",
             &["pdb"],
-        )
+        ))
         .with_status()
         .with_generation(),
         role(namespaced(rbac, "v1", "roles", "Role", &[])),
@@ -215,13 +276,13 @@ fn others() -> Vec<ResourceDef> {
             "ClusterRoleBinding",
             &[],
         )),
-        cluster(
+        generation_stays(cluster(
             "scheduling.k8s.io",
             "v1",
             "priorityclasses",
             "PriorityClass",
             &["pc"],
-        ),
+        )),
         returns_deleted(cluster(
             "storage.k8s.io",
             "v1",

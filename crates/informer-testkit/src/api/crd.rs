@@ -4,16 +4,73 @@ use informer_core::{Resource, Scope};
 use serde_json::{Value, json};
 
 use super::{
-    FakeApi, KindKey, Target,
+    Cause, FakeApi, KindKey, Target,
     def::{ResourceDef, SelectableField},
-    objects,
+    objects::{self, meta_mut, set},
 };
 
-fn is_definition(target: &Target) -> bool {
+/// Whoever takes the objects away before the definition goes: the controller that this model is, too.
+const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
+
+pub(super) fn is_definition(target: &Target) -> bool {
     target.key == KindKey::new("apiextensions.k8s.io", "customresourcedefinitions")
 }
 
-/// What a definition defines: one entry for each version that is served, the storage version first.
+/// What a new definition has whatever its creator says (apiextensions `SetDefaults_CustomResourceDefinitionSpec`).
+pub(super) fn complete(target: &Target, object: &mut Value) {
+    if !is_definition(target) {
+        return;
+    }
+    let Some(spec) = object.get_mut("spec").and_then(Value::as_object_mut) else {
+        return;
+    };
+    spec.entry("conversion")
+        .or_insert_with(|| json!({"strategy": "None"}));
+    let Some(names) = spec.get_mut("names").and_then(Value::as_object_mut) else {
+        return;
+    };
+    let kind = names.get("kind").and_then(Value::as_str).unwrap_or("").to_owned();
+    names
+        .entry("listKind")
+        .or_insert_with(|| format!("{kind}List").into());
+    names
+        .entry("singular")
+        .or_insert_with(|| kind.to_lowercase().into());
+}
+
+/// What is wrong with a definition, of what can be told without a schema.
+pub(super) fn problems(target: &Target, object: &Value) -> Vec<Cause> {
+    let mut causes = Vec::new();
+    if !is_definition(target) {
+        return causes;
+    }
+    let text = |pointer: &str| object.pointer(pointer).and_then(Value::as_str).unwrap_or("");
+    let (plural, group) = (text("/spec/names/plural"), text("/spec/group"));
+    let name = text("/metadata/name");
+    if name != format!("{plural}.{group}") {
+        causes.push(Cause::invalid(
+            "metadata.name",
+            format!("{name:?}"),
+            "must be spec.names.plural+\".\"+spec.group",
+        ));
+    }
+    let versions = object.pointer("/spec/versions").and_then(Value::as_array);
+    let stored = versions
+        .into_iter()
+        .flatten()
+        .filter(|it| it["storage"] == Value::Bool(true));
+    if stored.count() != 1 {
+        let found = object.pointer("/spec/versions").unwrap_or(&Value::Null);
+        causes.push(Cause::invalid(
+            "spec.versions",
+            found,
+            "must have exactly one version marked as storage version",
+        ));
+    }
+    causes
+}
+
+/// What a definition defines: one entry for each version, the storage version first.
 fn definitions(crd: &Value) -> Option<Vec<ResourceDef>> {
     let spec = crd.get("spec")?;
     let names = spec.get("names")?;
@@ -25,7 +82,6 @@ fn definitions(crd: &Value) -> Option<Vec<ResourceDef>> {
     let (group, plural, kind) = (spec.get("group")?.as_str()?, name("plural")?, name("kind")?);
     let mut versions: Vec<&Value> = spec.get("versions")?.as_array()?.iter().collect();
     let flag = |version: &Value, field: &str| version.get(field).and_then(Value::as_bool) == Some(true);
-    versions.retain(|version| flag(version, "served"));
     versions.sort_by_key(|version| !flag(version, "storage"));
     let mut defs = Vec::new();
     for version in versions {
@@ -44,7 +100,12 @@ fn definitions(crd: &Value) -> Option<Vec<ResourceDef>> {
             def = def.singular(singular);
         }
         def.custom = true;
+        def.served = flag(version, "served");
         def.unconditional_update = false;
+        def.schema = version
+            .pointer("/schema/openAPIV3Schema")
+            .cloned()
+            .map(std::sync::Arc::new);
         def.status = version.pointer("/subresources/status").is_some();
         let fields = version.get("selectableFields").and_then(Value::as_array);
         for path in fields
@@ -101,7 +162,28 @@ impl FakeApi {
             ],
             "storedVersions": stored,
         });
+        set(meta_mut(&mut crd), "finalizers", json!([CLEANUP]));
         self.overwrite(target, &current, crd);
+    }
+
+    /// Ends a definition: its kind goes, and with it our finalizer.
+    pub(super) fn end_definition(&mut self, target: &Target, name: &str) {
+        let Ok(current) = self.find(target, name).cloned() else {
+            return;
+        };
+        let mut object = objects::parse(&current);
+        if let Some(def) = definitions(&object).as_deref().and_then(<[_]>::first) {
+            self.remove_kind(&KindKey::of(&def.resource));
+        }
+        let mut finalizers = objects::texts(objects::meta(&object), "finalizers");
+        finalizers.retain(|it| it != CLEANUP);
+        let is_held = !finalizers.is_empty();
+        set(meta_mut(&mut object), "finalizers", finalizers);
+        if is_held {
+            self.overwrite(target, &current, object);
+        } else {
+            self.remove(target, &current, false);
+        }
     }
 
     /// What goes before a removal: what a definition defined is deleted and not served any more.
@@ -129,8 +211,7 @@ impl FakeApi {
                 def: def.clone(),
                 namespace: stored.namespace().map(str::to_owned),
             };
-            let last = objects::parse(&stored);
-            self.remove(&target, &stored, last, false);
+            self.remove(&target, &stored, false);
         }
         self.end_watches_of(key);
         self.kinds.remove(key);

@@ -59,10 +59,25 @@ pub struct ResourceDef {
     pub(crate) categories: Vec<String>,
     pub(crate) status: bool,
     pub(crate) generation: bool,
+    /// It stays 1 whatever changes.
+    pub(crate) generation_stays: bool,
+    pub(crate) scale: bool,
     pub(crate) custom: bool,
+    /// A version of a custom resource may be switched off; its objects stay.
+    pub(crate) served: bool,
     pub(crate) returns_deleted: bool,
     pub(crate) create_on_update: bool,
     pub(crate) unconditional_update: bool,
+    /// The status of a new object is taken from its creator.
+    pub(crate) created_with_status: bool,
+    /// A write of the status leaves the labels alone.
+    pub(crate) status_keeps_labels: bool,
+    /// Names of fields as they are kept, and as this version tells them.
+    pub(crate) renames: &'static [(&'static str, &'static str)],
+    /// The schema of a custom resource: which of its lists have keys.
+    pub(crate) schema: Option<std::sync::Arc<Value>>,
+    /// The resource whose objects it shares.
+    pub(crate) shares: Option<(&'static str, &'static str)>,
     pub(crate) name_rule: NameRule,
     pub(crate) selectable: Vec<SelectableField>,
     pub(crate) phase: Option<&'static str>,
@@ -78,10 +93,18 @@ impl ResourceDef {
             categories: Vec::new(),
             status: false,
             generation: false,
+            generation_stays: false,
+            scale: false,
             custom: false,
+            served: true,
             returns_deleted: false,
             create_on_update: false,
             unconditional_update: true,
+            created_with_status: false,
+            status_keeps_labels: false,
+            renames: &[],
+            schema: None,
+            shares: None,
             name_rule: NameRule::Subdomain,
             selectable: Vec::new(),
             phase: None,
@@ -128,6 +151,31 @@ impl ResourceDef {
     #[must_use]
     pub fn resource(&self) -> &Resource {
         &self.resource
+    }
+
+    /// Gives the fields of an object the names that they are kept under.
+    pub(crate) fn keep_names(&self, object: &mut Value) {
+        self.rename(object, |(kept, told)| (*told, *kept));
+    }
+
+    /// Gives the fields of a kept object the names that this version tells.
+    pub(crate) fn tell_names(&self, object: &mut Value) {
+        self.rename(object, |(kept, told)| (*kept, *told));
+    }
+
+    fn rename(
+        &self,
+        object: &mut Value,
+        pair: impl Fn(&(&'static str, &'static str)) -> (&'static str, &'static str),
+    ) {
+        let Some(fields) = object.as_object_mut() else {
+            return;
+        };
+        for (from, to) in self.renames.iter().map(pair) {
+            if let Some(value) = fields.remove(from) {
+                fields.insert(to.to_owned(), value);
+            }
+        }
     }
 
     pub(crate) fn field(mut self, label: &str, path: &str, default: &'static str) -> Self {

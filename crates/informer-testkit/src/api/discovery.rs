@@ -5,6 +5,17 @@ use serde_json::{Value, json};
 
 use super::{FakeApi, ResourceDef};
 
+/// Custom resources are listed by another hand.
+const CUSTOM_VERBS: [&str; 8] = [
+    "delete",
+    "deletecollection",
+    "get",
+    "list",
+    "patch",
+    "create",
+    "update",
+    "watch",
+];
 const VERBS: [&str; 8] = [
     "create",
     "delete",
@@ -86,7 +97,7 @@ impl FakeApi {
                 "singularName": def.singular,
                 "namespaced": namespaced,
                 "kind": &*def.resource.kind,
-                "verbs": VERBS,
+                "verbs": if def.custom { CUSTOM_VERBS } else { VERBS },
             });
             if !def.short_names.is_empty() {
                 resource["shortNames"] = json!(def.short_names);
@@ -95,6 +106,17 @@ impl FakeApi {
                 resource["categories"] = json!(def.categories);
             }
             resources.push(resource);
+            if def.scale {
+                resources.push(json!({
+                    "name": format!("{}/scale", def.resource.plural),
+                    "singularName": "",
+                    "namespaced": namespaced,
+                    "group": "autoscaling",
+                    "version": "v1",
+                    "kind": "Scale",
+                    "verbs": STATUS_VERBS,
+                }));
+            }
             if def.status {
                 resources.push(json!({
                     "name": format!("{}/status", def.resource.plural),
@@ -165,7 +187,7 @@ fn aggregated_resource(def: &ResourceDef) -> Value {
         "responseKind": kind,
         "scope": if def.resource.scope == Scope::Namespaced { "Namespaced" } else { "Cluster" },
         "singularResource": def.singular,
-        "verbs": VERBS,
+        "verbs": if def.custom { CUSTOM_VERBS } else { VERBS },
     });
     if !def.short_names.is_empty() {
         resource["shortNames"] = json!(def.short_names);
@@ -173,9 +195,16 @@ fn aggregated_resource(def: &ResourceDef) -> Value {
     if !def.categories.is_empty() {
         resource["categories"] = json!(def.categories);
     }
+    let mut subresources = Vec::new();
+    if def.scale {
+        let scale = json!({"group": "autoscaling", "version": "v1", "kind": "Scale"});
+        subresources.push(json!({"subresource": "scale", "responseKind": scale, "verbs": STATUS_VERBS}));
+    }
     if def.status {
-        resource["subresources"] =
-            json!([{"subresource": "status", "responseKind": kind, "verbs": STATUS_VERBS}]);
+        subresources.push(json!({"subresource": "status", "responseKind": kind, "verbs": STATUS_VERBS}));
+    }
+    if !subresources.is_empty() {
+        resource["subresources"] = subresources.into();
     }
     resource
 }

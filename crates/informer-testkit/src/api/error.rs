@@ -169,6 +169,17 @@ impl ApiError {
         Self::new(403, "Forbidden", message).about(resource, "")
     }
 
+    /// 403 of an object, for a reason that is no matter of rights.
+    #[must_use]
+    pub fn refused(resource: &Resource, name: &str, why: &str) -> Self {
+        Self::new(
+            403,
+            "Forbidden",
+            format!("{resource} {name:?} is forbidden: {why}"),
+        )
+        .about(resource, name)
+    }
+
     /// 405.
     #[must_use]
     pub fn method_not_supported(resource: &Resource, action: &str) -> Self {
@@ -242,6 +253,19 @@ impl ApiError {
             ..Details::default()
         }));
         error
+    }
+
+    /// With these causes in its details.
+    #[must_use]
+    pub fn with_causes(mut self, causes: Vec<Cause>) -> Self {
+        self.details.get_or_insert_default().causes = causes;
+        self
+    }
+
+    /// With details that say nothing.
+    pub(crate) fn with_details(mut self) -> Self {
+        self.details.get_or_insert_default();
+        self
     }
 
     /// With `details.retryAfterSeconds` and a `Retry-After` header.

@@ -29,6 +29,8 @@ pub struct ListOptions {
     pub limit: u64,
     /// `continue`.
     pub token: String,
+    /// `sendInitialEvents`, which a list refuses.
+    pub initial_events: Option<bool>,
 }
 
 impl ListOptions {
@@ -307,6 +309,12 @@ fn check_match(options: &ListOptions) -> Result<(), ApiError> {
             other => causes.push(unsupported_match(other, "\"Exact\", \"NotOlderThan\", \"\"")),
         }
     }
+    if options.initial_events.is_some() {
+        causes.push(Cause::forbidden(
+            "sendInitialEvents",
+            "sendInitialEvents is forbidden for list",
+        ));
+    }
     if causes.is_empty() {
         Ok(())
     } else {
@@ -328,7 +336,7 @@ pub(super) fn parse_version(text: &str) -> Result<u64, ApiError> {
         "" => Ok(0),
         text => text.parse().map_err(|_| {
             ApiError::bad_request(format!(
-                "invalid resource version: strconv.ParseUint: parsing {text:?}: invalid syntax"
+                "invalid resource version: resourceVersion: Invalid value: {text:?}: strconv.ParseUint: parsing {text:?}: invalid syntax"
             ))
         }),
     }
@@ -347,7 +355,7 @@ pub(super) fn filter(target: &Target, kind: &Kind, labels: &str, fields: &str) -
         namespace,
         labels,
         fields: fields
-            .resolve(target.is_namespaced(), &kind.main().selectable)
+            .resolve(target.is_namespaced(), &target.def, &kind.selectable)
             .map_err(bad)?,
     })
 }

@@ -1,5 +1,6 @@
 //! `FakeApi`: the API server as a pure model.
 
+mod apply;
 mod builtins;
 mod crd;
 mod def;
@@ -8,11 +9,16 @@ mod discovery;
 mod error;
 mod kinds;
 mod list;
+mod managed;
+mod namespaces;
 mod objects;
 mod patch;
 mod read;
 mod render;
+mod scale;
+mod schema;
 mod selector;
+mod strategic;
 mod table;
 mod token;
 mod update;
@@ -29,7 +35,7 @@ use std::{
 use informer_core::Resource;
 
 pub use def::ResourceDef;
-pub use delete::DeleteOptions;
+pub use delete::{DeleteOptions, Propagation};
 pub use error::{ApiError, Cause};
 pub(crate) use kinds::{Kind, KindKey, Target};
 pub(crate) use list::{ListFailure, Query};
@@ -40,7 +46,7 @@ pub use selector::{FieldSelector, LabelSelector, SelectorError};
 pub(crate) use table::Stored;
 pub(crate) use watch::Lag;
 pub use watch::{WatchEnd, WatchId, WatchOptions, WatchPoll};
-pub(crate) use write::{Part, Written};
+pub(crate) use write::{Part, WriteOptions, Written};
 
 use self::{kinds::Kinds, table::LogEntry, watch::Watch};
 use crate::{
@@ -94,8 +100,9 @@ impl Default for Options {
 /// ([`handle`](Self::handle), [`open`](Self::open)), which is what [`FakeTransport`](crate::FakeTransport) and the embedded server
 /// drive.
 ///
-/// It leaves out admission, defaulting beyond what informers look at, validation beyond metadata, graceful deletion, garbage
-/// collection, scheduling, server-side apply and strategic merge.
+/// It leaves out admission but for the life of namespaces, defaulting beyond what informers look at, validation beyond metadata, graceful
+/// deletion, garbage collection and scheduling. Of custom resources' schemas it knows which lists have keys, and nothing else.
+/// [`Patch::Strategic`] and [`Patch::Apply`] say what they leave out.
 pub struct FakeApi {
     pub(crate) options: Options,
     pub(crate) rng: Rng,
@@ -157,7 +164,7 @@ impl FakeApi {
         }
         let namespaces = Resource::cluster("", "v1", "namespaces", "Namespace");
         for name in ["default", "kube-system", "kube-public", "kube-node-lease"] {
-            let object = serde_json::json!({"metadata": {"name": name, "labels": {"kubernetes.io/metadata.name": name}}});
+            let object = serde_json::json!({"metadata": {"name": name}});
             // Cannot fail: the kind is registered, and the names are distinct.
             let _created = api.create(&namespaces, object);
         }

@@ -57,14 +57,33 @@ pub(crate) fn key_of(namespace: Option<&str>, name: &str) -> String {
     }
 }
 
-/// The object as it is kept. Its metadata carries the revision; `kind` and `apiVersion` are left to who serves it.
+/// Takes away what typed objects do not keep: empty collections and nulls in the metadata; and what is left to who serves it.
+pub(crate) fn tidy(object: &mut Value) {
+    let fields = meta_mut(object);
+    fields.retain(|_, value| match value {
+        Value::Null => false,
+        Value::Array(items) => !items.is_empty(),
+        Value::Object(fields) => !fields.is_empty(),
+        _ => true,
+    });
+    if let Some(fields) = object.as_object_mut() {
+        fields.remove("kind");
+        fields.remove("apiVersion");
+    }
+}
+
+/// The object as it is kept. Its metadata carries the revision, if it has one; `kind` and `apiVersion` are left to who serves it.
 pub(crate) fn store(
     key: &Arc<str>,
-    revision: u64,
+    revision: Option<u64>,
     object: &mut Value,
     selectable: &[SelectableField],
 ) -> Arc<Stored> {
-    set(meta_mut(object), "resourceVersion", revision.to_string());
+    tidy(object);
+    match revision {
+        Some(revision) => set(meta_mut(object), "resourceVersion", revision.to_string()),
+        None => drop(meta_mut(object).remove("resourceVersion")),
+    }
     let labels: BTreeMap<String, String> = meta(object)
         .get("labels")
         .and_then(Value::as_object)
@@ -75,22 +94,11 @@ pub(crate) fn store(
     let fields = selectable.iter().map(|field| field.value(object)).collect();
     Arc::new(Stored {
         key: key.clone(),
-        revision,
-        body: bare(object).into(),
+        revision: revision.unwrap_or(0),
+        body: serde_json::to_vec(object).unwrap_or_default().into(),
         labels,
         fields,
     })
-}
-
-/// The JSON without `kind` and `apiVersion`.
-fn bare(object: &Value) -> Vec<u8> {
-    let fields: BTreeMap<&String, &Value> = object
-        .as_object()
-        .into_iter()
-        .flatten()
-        .filter(|(field, _)| !matches!(field.as_str(), "kind" | "apiVersion"))
-        .collect();
-    serde_json::to_vec(&fields).unwrap_or_default()
 }
 
 /// Parses a kept object. Without `kind` and `apiVersion`.

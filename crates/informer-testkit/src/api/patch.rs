@@ -1,8 +1,8 @@
-//! JSON patch (RFC 6902) and merge patch (RFC 7386).
+//! Patches: JSON patch (RFC 6902), merge patch (RFC 7386), strategic merge patch, and configurations to apply.
 
 use serde_json::Value;
 
-use super::{ApiError, Target};
+use super::{ApiError, Target, schema::Node, strategic};
 
 /// A patch.
 #[derive(Debug, Clone, PartialEq)]
@@ -12,38 +12,63 @@ pub enum Patch {
     Merge(Value),
     /// A JSON patch: a list of operations.
     Json(Value),
+    /// A strategic merge patch: as a merge patch, but lists with a known merge key are merged by it. Built-in kinds only.
+    Strategic(Value),
+    /// What a manager of fields wants: server-side apply.
+    Apply {
+        /// The fields that the manager cares for. It is the one that [`FakeApi::apply`](crate::FakeApi::apply) or the request names.
+        object: Value,
+        /// Take fields that others own.
+        force: bool,
+    },
 }
 
 impl Patch {
-    pub(crate) fn apply(&self, target: &Target, name: &str, mut object: Value) -> Result<Value, ApiError> {
+    /// The patched object. Not for configurations to apply.
+    pub(crate) fn apply(&self, target: &Target, mut object: Value) -> Result<Value, ApiError> {
         match self {
             Self::Merge(patch) => {
                 if !patch.is_object() {
-                    return Err(ApiError::bad_request(
-                        "Invalid JSON Patch: a merge patch is an object",
-                    ));
+                    return Err(not_an_object());
                 }
                 json_patch::merge(&mut object, patch);
             }
-            Self::Json(patch) => {
-                let operations: json_patch::Patch = serde_json::from_value(patch.clone())
-                    .map_err(|error| ApiError::bad_request(error.to_string()))?;
-                json_patch::patch(&mut object, &operations)
-                    .map_err(|error| rejected(target, name, &error.to_string()))?;
+            Self::Strategic(patch) => {
+                let Value::Object(patch) = patch else {
+                    return Err(ApiError::bad_request(
+                        "json: cannot unmarshal array into Go value of type map[string]interface {}",
+                    ));
+                };
+                strategic::merge(&mut object, patch, Node::root(&target.def))?;
             }
+            Self::Json(patch) => {
+                if !patch.is_array() {
+                    return Err(ApiError::bad_request(
+                        "error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp",
+                    ));
+                }
+                let operations: json_patch::Patch =
+                    serde_json::from_value(patch.clone()).map_err(|_| rejected())?;
+                json_patch::patch(&mut object, &operations).map_err(|_| rejected())?;
+            }
+            Self::Apply { .. } => {}
         }
         Ok(object)
     }
 }
 
-/// The server answers a patch that does not apply like this (apiserver `handlers.jsonPatcher`: a generic 422).
-fn rejected(target: &Target, name: &str, why: &str) -> ApiError {
+fn not_an_object() -> ApiError {
+    ApiError::bad_request(
+        "error decoding patch: json: cannot unmarshal array into Go value of type map[string]interface {}",
+    )
+}
+
+/// The server says no more of a patch that does not apply (apiserver `handlers.jsonPatcher`: a generic 422).
+fn rejected() -> ApiError {
     ApiError::new(
         422,
         "Invalid",
-        format!(
-            "the server rejected our request due to an error in our request: {} {name:?}: {why}",
-            target.resource()
-        ),
+        "the server rejected our request due to an error in our request",
     )
+    .with_details()
 }

@@ -30,9 +30,21 @@ fn whole_or_metadata(out: &mut Vec<u8>, def: &ResourceDef, form: Form, body: &[u
         return;
     }
     head(out, def);
+    let renamed = renamed(def, body);
+    let body = renamed.as_deref().unwrap_or(body);
     // The body is an object that holds at least its metadata: what follows its brace is a field.
     out.push(b',');
     out.extend_from_slice(body.get(1..).unwrap_or(b"}"));
+}
+
+/// The body with the names of its fields in this version, where they differ.
+fn renamed(def: &ResourceDef, body: &[u8]) -> Option<Vec<u8>> {
+    if def.renames.is_empty() {
+        return None;
+    }
+    let mut object: Value = serde_json::from_slice(body).ok()?;
+    def.tell_names(&mut object);
+    serde_json::to_vec(&object).ok()
 }
 
 /// The beginning of an object, up to its first field: built-in kinds are written from structs, custom ones with sorted keys.
@@ -65,6 +77,7 @@ pub(crate) fn object_body(def: &ResourceDef, form: Form, stored: &Stored) -> Byt
 /// The object as JSON.
 pub(crate) fn value(def: &ResourceDef, stored: &Stored) -> Value {
     let mut value = objects::parse(stored);
+    def.tell_names(&mut value);
     value["apiVersion"] = def.resource.api_version().into();
     value["kind"] = (*def.resource.kind).into();
     value
@@ -136,14 +149,7 @@ pub(crate) fn list_body<'a>(
     token: Option<&str>,
     remaining: Option<u64>,
 ) -> Bytes {
-    let mut metadata = format!(r#"{{"resourceVersion":"{version}""#);
-    if let Some(token) = token {
-        metadata.push_str(&format!(r#","continue":"{token}""#));
-    }
-    if let Some(remaining) = remaining {
-        metadata.push_str(&format!(r#","remainingItemCount":{remaining}"#));
-    }
-    metadata.push('}');
+    let metadata = list_metadata(def, version, token, remaining);
     let (kind, api_version) = match form {
         Form::Whole => (format!("{}List", def.resource.kind), def.resource.api_version()),
         Form::Metadata => (
@@ -164,7 +170,8 @@ pub(crate) fn list_body<'a>(
             out.push(b',');
         }
         if form == Form::Whole && !def.custom {
-            out.extend_from_slice(&item.body);
+            let renamed = renamed(def, &item.body);
+            out.extend_from_slice(renamed.as_deref().unwrap_or(&item.body));
         } else {
             object(&mut out, def, form, item);
         }
@@ -175,4 +182,19 @@ pub(crate) fn list_body<'a>(
         out.extend_from_slice(b"]}");
     }
     out.into()
+}
+
+/// The metadata of a list: from a struct, or from a map with sorted keys that also holds an empty token.
+fn list_metadata(def: &ResourceDef, version: u64, token: Option<&str>, remaining: Option<u64>) -> String {
+    let version = Some(format!(r#""resourceVersion":"{version}""#));
+    let remaining = remaining.map(|it| format!(r#""remainingItemCount":{it}"#));
+    let token = token.or_else(|| def.custom.then_some(""));
+    let token = token.map(|it| format!(r#""continue":"{it}""#));
+    let parts = if def.custom {
+        [token, remaining, version]
+    } else {
+        [version, token, remaining]
+    };
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    format!("{{{}}}", parts.join(","))
 }

@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::ApiError;
 
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, Default)]
+#[serde(default)]
 struct Wire {
     v: String,
     rv: i64,
@@ -49,9 +50,10 @@ impl Token {
             .map_err(|_| bad("continue key is not valid"))?;
         let wire: Wire = serde_json::from_slice(&bytes).map_err(invalid)?;
         if wire.v != "meta.k8s.io/v1" {
-            return Err(bad(
-                "continue key is not valid: server does not recognize this encoded version",
-            ));
+            return Err(bad(&format!(
+                "continue key is not valid: server does not recognize this encoded version {}",
+                wire.v
+            )));
         }
         if wire.rv == 0 {
             return Err(bad(

@@ -1,4 +1,4 @@
-//! Creating and updating (apiserver `registry/generic/registry.Store`).
+//! Creating (apiserver `registry/generic/registry.Store.Create`), and what all writes share.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use informer_core::Resource;
 use serde_json::{Value, json};
 
 use super::{
-    ApiError, FakeApi, Patch, Target,
+    ApiError, FakeApi, Patch, Target, crd, namespaces,
     objects::{self, meta, meta_mut, set, text},
     render,
     table::{LogEntry, Stored},
@@ -20,6 +20,19 @@ pub(crate) enum Part {
     Main,
     /// The status alone.
     Status,
+    /// The finalizers of a namespace.
+    Finalize,
+}
+
+/// How a write is made.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct WriteOptions {
+    /// Say what would happen.
+    pub(crate) dry_run: bool,
+    /// A client's request, which may be refused for more reasons than a write of the model's owner.
+    pub(crate) strict: bool,
+    /// Who writes, for the managers of fields.
+    pub(crate) manager: String,
 }
 
 /// What a write left.
@@ -33,24 +46,31 @@ pub(crate) enum Written {
     Gone(Arc<Stored>),
     /// It would be this, had the request not been a dry run.
     Would(Arc<Stored>),
+    /// It would be gone; this is its state.
+    WouldGo(Arc<Stored>),
 }
 
 impl Written {
     pub(crate) fn state(&self) -> &Arc<Stored> {
         match self {
-            Self::Created(stored) | Self::Is(stored) | Self::Gone(stored) | Self::Would(stored) => stored,
+            Self::Created(stored)
+            | Self::Is(stored)
+            | Self::Gone(stored)
+            | Self::Would(stored)
+            | Self::WouldGo(stored) => stored,
         }
     }
 }
 
 impl FakeApi {
-    /// Creates an object. One of a namespaced kind without a namespace goes to `default`.
+    /// Creates an object. One of a namespaced kind without a namespace goes to `default`. The namespace need not exist: that is asked for
+    /// of requests only.
     ///
     /// # Errors
     /// As the server refuses: 400, 404 (kind), 409 (it exists), 422.
     pub fn create(&mut self, resource: &Resource, object: Value) -> Result<Value, ApiError> {
         let target = self.target_of(resource, &object)?;
-        let written = self.do_create(&target, object, false)?;
+        let written = self.do_create(&target, object, &WriteOptions::default())?;
         Ok(render::value(&target.def, written.state()))
     }
 
@@ -81,9 +101,7 @@ impl FakeApi {
         name: &str,
         patch: &Patch,
     ) -> Result<Value, ApiError> {
-        let target = self.kinds.target(resource, namespace)?;
-        let written = self.do_patch(&target, name, patch, Part::Main, false)?;
-        Ok(render::value(&target.def, written.state()))
+        self.patch_part(resource, namespace, name, patch, Part::Main)
     }
 
     /// Patches the status of an object.
@@ -97,9 +115,7 @@ impl FakeApi {
         name: &str,
         patch: &Patch,
     ) -> Result<Value, ApiError> {
-        let target = self.kinds.target(resource, namespace)?;
-        let written = self.do_patch(&target, name, patch, Part::Status, false)?;
-        Ok(render::value(&target.def, written.state()))
+        self.patch_part(resource, namespace, name, patch, Part::Status)
     }
 
     /// Makes the object be this, status included, whether it existed or not: what tests and workloads write with.
@@ -108,13 +124,15 @@ impl FakeApi {
     /// 404 (kind) and 422.
     pub fn put(&mut self, resource: &Resource, mut object: Value) -> Result<Value, ApiError> {
         let target = self.target_of(resource, &object)?;
+        target.def.keep_names(&mut object);
         let status = object.get("status").cloned();
         meta_mut(&mut object).remove("resourceVersion");
         let name = text(meta(&object), "name").to_owned();
         let current = self.find(&target, &name).ok().cloned();
+        let options = WriteOptions::default();
         let written = match current {
-            Some(current) => self.replace(&target, &current, object, status, false)?,
-            None => self.insert(&target, object, status, false)?,
+            Some(current) => self.replace(&target, &current, object, status, &options)?,
+            None => self.insert(&target, object, status, &options)?,
         };
         Ok(render::value(&target.def, written.state()))
     }
@@ -122,7 +140,20 @@ impl FakeApi {
     fn update_part(&mut self, resource: &Resource, object: Value, part: Part) -> Result<Value, ApiError> {
         let target = self.target_of(resource, &object)?;
         let name = text(meta(&object), "name").to_owned();
-        let written = self.do_update(&target, &name, object, part, false)?;
+        let written = self.do_update(&target, &name, object, part, &WriteOptions::default())?;
+        Ok(render::value(&target.def, written.state()))
+    }
+
+    fn patch_part(
+        &mut self,
+        resource: &Resource,
+        namespace: Option<&str>,
+        name: &str,
+        patch: &Patch,
+        part: Part,
+    ) -> Result<Value, ApiError> {
+        let target = self.kinds.target(resource, namespace)?;
+        let written = self.do_patch(&target, name, patch, part, &WriteOptions::default())?;
         Ok(render::value(&target.def, written.state()))
     }
 
@@ -135,10 +166,13 @@ impl FakeApi {
         &mut self,
         target: &Target,
         mut object: Value,
-        dry_run: bool,
+        options: &WriteOptions,
     ) -> Result<Written, ApiError> {
-        validate::kind(target, &object)?;
+        validate::kind(target, &object, options.strict)?;
         check_namespace(target, &mut object)?;
+        if options.strict {
+            self.check_lifecycle(target, text(meta(&object), "name"))?;
+        }
         if !text(meta(&object), "resourceVersion").is_empty() {
             return Err(ApiError::new(
                 500,
@@ -146,22 +180,27 @@ impl FakeApi {
                 "resourceVersion should not be set on objects to be created",
             ));
         }
-        let status = if target.def.status {
+        target.def.keep_names(&mut object);
+        let status = if target.def.status && !target.def.created_with_status {
             None
         } else {
             object.get("status").cloned()
         };
-        self.insert(target, object, status, dry_run)
+        self.insert(target, object, status, options)
     }
 
-    fn insert(
+    pub(super) fn insert(
         &mut self,
         target: &Target,
         mut object: Value,
         status: Option<Value>,
-        dry_run: bool,
+        options: &WriteOptions,
     ) -> Result<Written, ApiError> {
         self.name_it(&mut object);
+        crd::complete(target, &mut object);
+        if namespaces::is_namespace(target) {
+            namespaces::complete(&mut object);
+        }
         validate::create(target, &object)?;
         let name = text(meta(&object), "name").to_owned();
         let key: Arc<str> = objects::key_of(target.namespace.as_deref(), &name).into();
@@ -171,12 +210,7 @@ impl FakeApi {
         let uid = self.new_uid();
         let created = self.wall_at(self.elapsed(), self.backdate);
         let fields = meta_mut(&mut object);
-        for field in [
-            "deletionTimestamp",
-            "deletionGracePeriodSeconds",
-            "selfLink",
-            "generation",
-        ] {
+        for field in ["deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"] {
             fields.remove(field);
         }
         set(fields, "uid", uid);
@@ -191,10 +225,11 @@ impl FakeApi {
             &mut object,
             status.or_else(|| target.def.phase.map(|phase| json!({"phase": phase}))),
         );
-        let stored = self.stored(target, &key, &mut object, dry_run);
-        if dry_run {
-            return Ok(Written::Would(stored));
+        if options.dry_run {
+            return Ok(Written::Would(self.stored(target, &key, &mut object, None)));
         }
+        let revision = self.next_revision();
+        let stored = self.stored(target, &key, &mut object, Some(revision));
         self.commit(
             &target.key,
             LogEntry {
@@ -209,22 +244,18 @@ impl FakeApi {
         Ok(Written::Created(stored))
     }
 
+    /// The object as it is kept, of this version, or of none.
     pub(super) fn stored(
-        &mut self,
+        &self,
         target: &Target,
         key: &Arc<str>,
         object: &mut Value,
-        dry_run: bool,
+        revision: Option<u64>,
     ) -> Arc<Stored> {
-        let revision = if dry_run {
-            self.revision
-        } else {
-            self.next_revision()
-        };
         let selectable = self
             .kinds
             .get(&target.key)
-            .map_or(&[][..], |kind| &kind.main().selectable);
+            .map_or(&[][..], |kind| &kind.selectable);
         objects::store(key, revision, object, selectable)
     }
 

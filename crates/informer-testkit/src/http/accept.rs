@@ -68,6 +68,10 @@ pub(super) fn form(headers: &HeaderMap, list: bool) -> Result<Form, ApiError> {
             _ => {}
         }
     }
+    if alternatives.iter().all(|media| !media.is_json()) {
+        let message = "406: Not Acceptable\n\nAvailable representations: application/json";
+        return Err(ApiError::not_acceptable(message).with_details());
+    }
     Err(ApiError::not_acceptable(
         "only the following media types are accepted: application/json, application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1, \
          application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1",

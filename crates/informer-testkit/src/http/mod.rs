@@ -1,6 +1,7 @@
 //! The HTTP face of the model, without input or output: requests in, heads and chunks out.
 
 mod accept;
+mod ask;
 mod exchange;
 mod log;
 mod poll;

@@ -69,6 +69,8 @@ pub(crate) struct About {
     pub(crate) plural: String,
     pub(crate) name: Option<String>,
     pub(crate) subresource: Option<String>,
+    /// `/watch/` stands before it.
+    pub(crate) old_watch: bool,
 }
 
 impl Route {
@@ -115,6 +117,11 @@ fn about(segments: &[String]) -> Option<About> {
         ["apis", group, version, rest @ ..] => (*group, *version, rest),
         _ => return None,
     };
+    // The old way to ask for a watch.
+    let (old_watch, rest) = match rest {
+        ["watch", rest @ ..] => (true, rest),
+        _ => (false, rest),
+    };
     // `namespaces/NS` and its subresources are about the namespace itself.
     let (namespace, rest) = match rest {
         ["namespaces", namespace, plural, ..] if !matches!(*plural, "status" | "finalize") => {
@@ -130,6 +137,7 @@ fn about(segments: &[String]) -> Option<About> {
         plural: rest.next()?,
         name: rest.next(),
         subresource: rest.next(),
+        old_watch,
     };
     rest.next().is_none().then_some(about)
 }
@@ -137,7 +145,8 @@ fn about(segments: &[String]) -> Option<About> {
 fn verb(method: &Method, about: &About, query: &BTreeMap<String, String>) -> Verb {
     let is_true = |name: &str| query.get(name).is_some_and(|value| is_true(value));
     match (method.as_str(), about.name.is_some()) {
-        ("GET", _) if is_true("watch") && about.subresource.is_none() => {
+        // With a name, `watch` is not looked at (apiserver `request.RequestInfoFactory`), but for the old way.
+        ("GET", named) if about.old_watch || (is_true("watch") && !named) => {
             if is_true("sendInitialEvents") {
                 Verb::StreamingList
             } else {

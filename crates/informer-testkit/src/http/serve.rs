@@ -1,6 +1,6 @@
 //! Answers one request from the model.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use http::{
@@ -13,13 +13,16 @@ use serde_json::{Value, json};
 use super::{
     Verb,
     accept::{self, aggregated, form},
+    ask::{
+        delete_options, json_body, list_options, object_body_of, patch_body, watch_options, write_options,
+    },
     route::{About, Route, is_true},
 };
 use crate::{
     FakeApi,
     api::{
-        ApiError, DeleteOptions, Form, Lag, ListFailure, ListOptions, Part, Patch, Query, Stored, Target,
-        WatchId, WatchOptions, Written, list_body, object_body,
+        ApiError, Form, Lag, ListFailure, Part, Patch, Query, Stored, Target, WatchId, Written, list_body,
+        object_body,
     },
 };
 
@@ -46,8 +49,6 @@ pub(crate) enum Outcome {
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const TEXT: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
-const JSON_PATCH: &str = "application/json-patch+json";
-const MERGE_PATCH: &str = "application/merge-patch+json";
 
 fn response(status: StatusCode, content_type: HeaderValue, body: impl Into<Bytes>) -> Response<Bytes> {
     let mut response = Response::new(body.into());
@@ -80,32 +81,58 @@ impl FakeApi {
     /// Answers a request, or says what to wait for. With a lag, as a replica that is behind.
     pub(crate) fn serve(&mut self, request: &Incoming, lag: Option<Lag>) -> Outcome {
         let result = match &request.route.about {
-            None => Ok(self.serve_discovery(request)),
+            None => self.serve_discovery(request),
             Some(about) => self.serve_resource(request, about, lag),
         };
         result.unwrap_or_else(|error| Outcome::Full(failure(&error)))
     }
 
-    fn serve_discovery(&self, request: &Incoming) -> Outcome {
+    fn serve_discovery(&self, request: &Incoming) -> Result<Outcome, ApiError> {
         let segments: Vec<&str> = request.route.segments.iter().map(String::as_str).collect();
         if request.method != Method::GET {
-            return nowhere();
+            return Ok(nowhere());
         }
         if let ["healthz" | "livez" | "readyz", ..] = segments.as_slice() {
-            return Outcome::Full(response(StatusCode::OK, TEXT, "ok"));
+            return Ok(Outcome::Full(response(StatusCode::OK, TEXT, "ok")));
         }
         let whole = matches!(segments.as_slice(), ["api"] | ["apis"]) && aggregated(&request.headers);
         match self.discovery(&segments, whole) {
-            None => nowhere(),
+            None => match segments.as_slice() {
+                ["api", _] => self.missing(""),
+                ["apis", group, _] => self.missing(group),
+                _ => Ok(nowhere()),
+            },
             Some(document) => {
                 let content_type = if whole {
                     HeaderValue::from_static(accept::AGGREGATED)
                 } else {
                     JSON
                 };
-                Outcome::Full(response(StatusCode::OK, content_type, document.to_string()))
+                Ok(Outcome::Full(response(
+                    StatusCode::OK,
+                    content_type,
+                    document.to_string(),
+                )))
             }
         }
+    }
+
+    /// The `scale` of a workload: read, replaced or patched.
+    fn serve_scale(&mut self, request: &Incoming, target: &Target, name: &str) -> Result<Outcome, ApiError> {
+        let scale = match request.route.verb {
+            Verb::Get => self.scale_of(target, name)?,
+            Verb::Update => {
+                let options = write_options(request, "UpdateOptions")?;
+                self.write_scale(target, name, &json_body(request)?, &options)?
+            }
+            Verb::Patch => {
+                let options = write_options(request, "PatchOptions")?;
+                let patched = patch_body(request, target)?.apply(target, self.scale_of(target, name)?)?;
+                self.write_scale(target, name, &patched, &options)?
+            }
+            _ => return Err(wrong_method(target, &request.method)),
+        };
+        Ok(json_ok(scale.to_string()))
     }
 
     fn serve_resource(
@@ -116,68 +143,93 @@ impl FakeApi {
     ) -> Result<Outcome, ApiError> {
         let verb = request.route.verb;
         let Some((key, def)) = self.kinds.find(&about.group, &about.version, &about.plural) else {
-            return Ok(nowhere());
+            return self.missing(&about.group);
         };
         let target = Target {
             namespace: about.namespace.clone(),
             key,
             def,
         };
+        let name = about.name.as_deref().unwrap_or("");
         let part = match about.subresource.as_deref() {
             None => Part::Main,
             Some("status") if target.def.status => Part::Status,
-            Some("finalize") if &*target.resource().plural == "namespaces" => Part::Main,
-            Some(_) => return Ok(nowhere()),
+            Some("finalize") if &*target.resource().plural == "namespaces" && verb == Verb::Update => {
+                Part::Finalize
+            }
+            Some("scale") if target.def.scale => return self.serve_scale(request, &target, name),
+            Some(_) if target.def.custom => return Err(ApiError::not_found(target.resource(), name)),
+            Some(_) => return self.missing(&about.group),
         };
         if verb == Verb::Other {
-            return Ok(wrong_method(&target, &request.method));
+            return Err(wrong_method(&target, &request.method));
         }
         match (target.resource().scope, about.namespace.is_some()) {
-            (Scope::Cluster, true) => return Ok(nowhere()),
+            (Scope::Cluster, true) => return self.missing(&about.group),
             (Scope::Namespaced, false) => match verb {
                 Verb::List | Verb::Watch | Verb::StreamingList => {}
-                Verb::Create | Verb::DeleteCollection => return Ok(wrong_method(&target, &request.method)),
-                _ => return Ok(nowhere()),
+                Verb::Create | Verb::DeleteCollection if !target.def.custom => {
+                    return Err(wrong_method(&target, &request.method));
+                }
+                _ => return self.missing(&about.group),
             },
             _ => {}
         }
+        self.serve_verb(request, about, &target, part, lag)
+    }
+
+    fn serve_verb(
+        &mut self,
+        request: &Incoming,
+        about: &About,
+        target: &Target,
+        part: Part,
+        lag: Option<Lag>,
+    ) -> Result<Outcome, ApiError> {
+        let verb = request.route.verb;
         let name = about.name.as_deref().unwrap_or("");
         let route = &request.route;
         match verb {
-            Verb::Get => self.serve_get(request, &target, name, lag),
-            Verb::List => self.serve_list(request, &target, lag),
+            Verb::Get => self.serve_get(request, target, name, lag),
+            Verb::List => self.serve_list(request, target, lag),
             Verb::Watch | Verb::StreamingList => {
                 let form = form(&request.headers, false)?;
                 let options = watch_options(route, about)?;
-                Ok(Outcome::Watch(self.do_watch(&target, &options, form, lag)?))
+                Ok(Outcome::Watch(self.do_watch(target, &options, form, lag)?))
             }
             Verb::Create => {
-                let object = json_body(request)?;
-                let written = self.do_create(&target, object, dry_run(route))?;
-                answer(request, &target, &written, StatusCode::CREATED)
+                let object = object_body_of(request, target)?;
+                let options = write_options(request, "CreateOptions")?;
+                let written = self.do_create(target, object, &options)?;
+                answer(request, target, &written, StatusCode::CREATED)
             }
             Verb::Update => {
-                let object = json_body(request)?;
-                let written = self.do_update(&target, name, object, part, dry_run(route))?;
-                answer(request, &target, &written, StatusCode::OK)
+                let object = object_body_of(request, target)?;
+                let options = write_options(request, "UpdateOptions")?;
+                let written = self.do_update(target, name, object, part, &options)?;
+                answer(request, target, &written, StatusCode::OK)
             }
             Verb::Patch => {
-                let patch = patch_body(request)?;
-                let written = self.do_patch(&target, name, &patch, part, dry_run(route))?;
-                answer(request, &target, &written, StatusCode::OK)
+                let patch = patch_body(request, target)?;
+                let mut options = write_options(request, "PatchOptions")?;
+                if matches!(patch, Patch::Apply { .. }) {
+                    route.param("fieldManager").clone_into(&mut options.manager);
+                }
+                let written = self.do_patch(target, name, &patch, part, &options)?;
+                answer(request, target, &written, StatusCode::OK)
             }
             Verb::Delete => {
-                let written = self.do_delete(&target, name, &delete_options(request)?)?;
-                deleted(request, &target, &written)
+                let written = self.do_delete(target, name, &delete_options(request)?)?;
+                deleted(request, target, &written)
             }
             Verb::DeleteCollection => {
                 let list = list_options(route, about)?;
-                let items = self.do_delete_collection(&target, &list, &delete_options(request)?)?;
-                let items = items.iter().map(|it| &**it);
-                let body = list_body(&target.def, Form::Whole, items, self.revision, None, None);
+                let deleted = self.do_delete_collection(target, &list, &delete_options(request)?)?;
+                let items = deleted.items.iter().map(|it| &**it);
+                let body = list_body(&target.def, Form::Whole, items, deleted.version, None, None);
                 Ok(json_ok(body))
             }
-            Verb::Discovery | Verb::Other => Ok(nowhere()),
+            Verb::Discovery | Verb::Other => Err(wrong_method(target, &request.method)),
         }
     }
 
@@ -201,12 +253,8 @@ impl FakeApi {
     fn serve_list(&self, request: &Incoming, target: &Target, lag: Option<Lag>) -> Result<Outcome, ApiError> {
         let form = form(&request.headers, true)?;
         let route = &request.route;
-        if route.query.contains_key("sendInitialEvents") {
-            let cause =
-                crate::api::Cause::forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list");
-            return Err(ApiError::invalid("meta.k8s.io", "ListOptions", "", vec![cause]));
-        }
-        let options = list_options(route, &About::default())?;
+        let mut options = list_options(route, &About::default())?;
+        options.initial_events = route.query.get("sendInitialEvents").map(|value| is_true(value));
         let kind = self.kind_of(target)?;
         let query = Query::read(target, kind, &options)?;
         match query.run(kind, self.revision, self.view(lag)) {
@@ -221,6 +269,20 @@ impl FakeApi {
         }
     }
 
+    /// What is said to a path that no resource is at: within the groups that are built in, a `Status`.
+    fn missing(&self, group: &str) -> Result<Outcome, ApiError> {
+        let mut defs = self.kinds.defs();
+        if defs.any(|def| &*def.resource.group == group && !def.custom) {
+            return Err(ApiError::new(
+                404,
+                "NotFound",
+                "the server could not find the requested resource",
+            )
+            .with_details());
+        }
+        Ok(nowhere())
+    }
+
     fn view(&self, lag: Option<Lag>) -> u64 {
         match lag {
             Some(lag) if self.elapsed() < lag.until => lag.view.min(self.revision),
@@ -229,16 +291,20 @@ impl FakeApi {
     }
 }
 
-/// Built-in kinds are served by a router that knows no `Status`, custom ones by a handler that does.
-fn wrong_method(target: &Target, method: &Method) -> Outcome {
-    Outcome::Full(if target.def.custom {
-        failure(&ApiError::method_not_supported(
-            target.resource(),
-            &method.as_str().to_lowercase(),
-        ))
-    } else {
-        response(StatusCode::METHOD_NOT_ALLOWED, TEXT, "405: Method Not Allowed")
-    })
+/// Built-in kinds are served by a router that does not look at the resource, custom ones by a handler that does.
+fn wrong_method(target: &Target, method: &Method) -> ApiError {
+    if !target.def.custom {
+        return ApiError::new(
+            405,
+            "MethodNotAllowed",
+            "the server does not allow this method on the requested resource",
+        )
+        .with_details();
+    }
+    match *method {
+        Method::PUT | Method::PATCH => ApiError::bad_request("name must be provided"),
+        _ => ApiError::method_not_supported(target.resource(), &method.as_str().to_lowercase()),
+    }
 }
 
 fn answer(
@@ -251,7 +317,7 @@ fn answer(
     let status = match written {
         Written::Created(_) => StatusCode::CREATED,
         Written::Would(_) => usual,
-        Written::Is(_) | Written::Gone(_) => StatusCode::OK,
+        Written::Is(_) | Written::Gone(_) | Written::WouldGo(_) => StatusCode::OK,
     };
     let body = object_body(&target.def, form, written.state());
     Ok(Outcome::Full(response(status, JSON, body)))
@@ -260,7 +326,7 @@ fn answer(
 /// A deletion answers with the object while that is still there, and for some kinds afterwards; else with a `Status`.
 fn deleted(request: &Incoming, target: &Target, written: &Written) -> Result<Outcome, ApiError> {
     match written {
-        Written::Gone(stored) if !target.def.returns_deleted => {
+        Written::Gone(stored) | Written::WouldGo(stored) if !target.def.returns_deleted => {
             Ok(json_ok(success(target, stored).to_string()))
         }
         _ => answer(request, target, written, StatusCode::OK),
@@ -284,108 +350,4 @@ fn success(target: &Target, stored: &Arc<Stored>) -> Value {
         "status": "Success",
         "details": details,
     })
-}
-
-fn dry_run(route: &Route) -> bool {
-    !route.param("dryRun").is_empty()
-}
-
-fn content_type(request: &Incoming) -> &str {
-    let value = request.headers.get(CONTENT_TYPE);
-    let text = value.and_then(|value| value.to_str().ok()).unwrap_or("");
-    text.split(';').next().unwrap_or("").trim()
-}
-
-fn json_body(request: &Incoming) -> Result<Value, ApiError> {
-    match content_type(request) {
-        "" | "application/json" => {}
-        "application/vnd.kubernetes.protobuf" => {
-            return Err(ApiError::unsupported_media_type(
-                "the body of the request was in an unknown format - accepted media types include: application/json (this server does not \
-                 read protobuf: set the client's content type to application/json)",
-            ));
-        }
-        _ => {
-            return Err(ApiError::unsupported_media_type(
-                "the body of the request was in an unknown format - accepted media types include: application/json",
-            ));
-        }
-    }
-    parse(&request.body)
-}
-
-fn parse(body: &[u8]) -> Result<Value, ApiError> {
-    serde_json::from_slice(body).map_err(|error| {
-        ApiError::bad_request(format!("couldn't get version/kind; json parse error: {error}"))
-    })
-}
-
-fn patch_body(request: &Incoming) -> Result<Patch, ApiError> {
-    match content_type(request) {
-        JSON_PATCH => Ok(Patch::Json(parse(&request.body)?)),
-        MERGE_PATCH => Ok(Patch::Merge(parse(&request.body)?)),
-        _ => Err(ApiError::unsupported_media_type(format!(
-            "the body of the request was in an unknown format - accepted media types include: {JSON_PATCH}, {MERGE_PATCH}"
-        ))),
-    }
-}
-
-fn delete_options(request: &Incoming) -> Result<DeleteOptions, ApiError> {
-    let mut options = if request.body.is_empty() {
-        DeleteOptions::default()
-    } else {
-        DeleteOptions::from_json(&json_body(request)?)
-    };
-    options.dry_run |= dry_run(&request.route);
-    Ok(options)
-}
-
-fn number(route: &Route, name: &str) -> Result<Option<u64>, ApiError> {
-    let text = route.param(name);
-    if text.is_empty() {
-        return Ok(None);
-    }
-    // Negative numbers are taken as none, as by the server.
-    match text.parse::<i64>() {
-        Ok(number) => Ok(u64::try_from(number).ok()),
-        Err(_) => Err(ApiError::bad_request(format!(
-            "strconv.ParseInt: parsing {text:?}: invalid syntax"
-        ))),
-    }
-}
-
-fn list_options(route: &Route, about: &About) -> Result<ListOptions, ApiError> {
-    let mut options = ListOptions::default();
-    options.namespace.clone_from(&about.namespace);
-    options.labels = route.param("labelSelector").to_owned();
-    options.fields = route.param("fieldSelector").to_owned();
-    options.version = route.param("resourceVersion").to_owned();
-    options.version_match = route.param("resourceVersionMatch").to_owned();
-    options.limit = number(route, "limit")?.unwrap_or(0);
-    options.token = route.param("continue").to_owned();
-    Ok(options)
-}
-
-fn watch_options(route: &Route, about: &About) -> Result<WatchOptions, ApiError> {
-    let flag = |name: &str| route.query.get(name).map(|value| is_true(value));
-    let mut options = WatchOptions::default();
-    options.namespace.clone_from(&about.namespace);
-    options.labels = route.param("labelSelector").to_owned();
-    options.fields = route.param("fieldSelector").to_owned();
-    options.version = route.param("resourceVersion").to_owned();
-    options.version_match = route.param("resourceVersionMatch").to_owned();
-    options.initial_events = flag("sendInitialEvents");
-    options.bookmarks = flag("allowWatchBookmarks") == Some(true);
-    options.timeout = number(route, "timeoutSeconds")?.map(Duration::from_secs);
-    if let Some(name) = &about.name {
-        // A watch of one object is one of the collection that selects it (apiserver `handlers.listOpts`).
-        let selector = format!("metadata.name={name}");
-        if !options.fields.is_empty() && options.fields != selector {
-            return Err(ApiError::bad_request(
-                "fieldSelector metadata.name doesn't match requested name",
-            ));
-        }
-        options.fields = selector;
-    }
-    Ok(options)
 }

@@ -111,8 +111,9 @@ fn a_watch_hears_the_deletes_then_ends_and_then_there_is_nothing() {
     assert_eq!(
         told(&api.drain_watch(watch)),
         [
-            format!("DELETED free@{}", from + 1),
-            format!("DELETED held@{}", from + 2)
+            // The mark on the definition is the version before.
+            format!("DELETED free@{}", from + 2),
+            format!("DELETED held@{}", from + 3)
         ]
     );
     assert_eq!(

@@ -7,15 +7,19 @@
 
 mod support;
 
+mod apply;
 mod crds;
+mod deletion;
 mod discovery;
 mod faults;
 mod history;
 mod http;
 mod lists;
+mod namespaces;
 mod objects;
 mod scripted;
 mod selectors;
+mod strategic;
 mod streaming;
 mod tasks;
 mod transport;

@@ -7,6 +7,7 @@
 
 mod compaction;
 mod crd;
+mod differ;
 mod embedded_client_go;
 mod handlers;
 mod ledger;

@@ -3,7 +3,10 @@
 use std::str::FromStr;
 
 use super::SelectorError;
-use crate::api::{def::SelectableField, table::Stored};
+use crate::api::{
+    def::{ResourceDef, SelectableField},
+    table::Stored,
+};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Term {
@@ -33,10 +36,11 @@ impl FieldSelector {
         self.terms.is_empty()
     }
 
-    /// The selector over the fields of a kind.
+    /// The selector over the fields of a kind: those that a version allows, among those whose values are kept.
     pub(crate) fn resolve(
         &self,
         namespaced: bool,
+        def: &ResourceDef,
         known: &[SelectableField],
     ) -> Result<ResolvedFields, SelectorError> {
         let mut terms = Vec::new();
@@ -49,10 +53,13 @@ impl FieldSelector {
             let field = match label {
                 "metadata.name" => Field::Name,
                 "metadata.namespace" if namespaced => Field::Namespace,
-                _ => match known.iter().position(|field| field.label == label) {
-                    Some(index) => Field::Known(index),
-                    None => return Err(unknown(label, known.is_empty())),
-                },
+                _ => {
+                    let field = def.selectable.iter().find(|field| field.label == label);
+                    match field.and_then(|field| known.iter().position(|it| it == field)) {
+                        Some(index) => Field::Known(index),
+                        None => return Err(unknown(label, def.selectable.is_empty() && !def.custom)),
+                    }
+                }
             };
             terms.push(ResolvedTerm {
                 field,
@@ -86,7 +93,9 @@ impl FromStr for FieldSelector {
             terms.push(Term {
                 label: label.to_owned(),
                 equal: operator != "!=",
-                value: unescape(value).ok_or_else(bad)?,
+                value: unescape(value).map_err(|rest| {
+                    SelectorError::new(format!("invalid field selector: invalid escape sequence: {rest}"))
+                })?,
             });
         }
         Ok(Self { terms })
@@ -130,20 +139,21 @@ fn operator(part: &str) -> Option<(&str, &'static str, &str)> {
     None
 }
 
-fn unescape(value: &str) -> Option<String> {
+/// The value without its backslashes, or what of it cannot be read.
+fn unescape(value: &str) -> Result<String, String> {
     let mut plain = String::new();
     let mut chars = value.chars();
     while let Some(c) = chars.next() {
         match c {
-            '\\' => match chars.next()? {
-                c @ ('\\' | ',' | '=') => plain.push(c),
-                _ => return None,
+            '\\' => match chars.next() {
+                Some(c @ ('\\' | ',' | '=')) => plain.push(c),
+                other => return Err(['\\'].into_iter().chain(other).collect()),
             },
-            ',' | '=' => return None,
+            ',' | '=' => return Err(c.to_string()),
             c => plain.push(c),
         }
     }
-    Some(plain)
+    Ok(plain)
 }
 
 #[derive(Debug, Clone, Copy)]

@@ -65,15 +65,25 @@ impl FromStr for LabelSelector {
         if parser.peek() == Token::End {
             return Ok(Self::default());
         }
+        if !matches!(parser.peek(), Token::Word(_) | Token::Not) {
+            return Err(found(
+                &parser.peek(),
+                ", expected: !, identifier, or 'end of string'",
+            ));
+        }
         loop {
-            requirements.push(parser.requirement()?);
+            let requirement = parser.requirement();
+            requirements.push(
+                requirement
+                    .map_err(|error| SelectorError::new(format!("unable to parse requirement: {error}")))?,
+            );
             match parser.next() {
                 Token::End => return Ok(Self { requirements }),
                 Token::Comma => {}
-                other => return Err(found(&other, "',' or 'end of string'")),
+                other => return Err(found(&other, ", expected: ',' or 'end of string'")),
             }
             if !matches!(parser.peek(), Token::Word(_) | Token::Not) {
-                return Err(found(&parser.peek(), "identifier after ','"));
+                return Err(found(&parser.peek(), ", expected: identifier after ','"));
             }
         }
     }
@@ -106,9 +116,7 @@ fn found(token: &Token, expected: &str) -> SelectorError {
         Token::Less => "<",
         Token::End => "",
     };
-    SelectorError::new(format!(
-        "unable to parse requirement: found '{literal}', expected: {expected}"
-    ))
+    SelectorError::new(format!("found '{literal}'{expected}"))
 }
 
 struct Parser<'a> {
@@ -154,10 +162,10 @@ impl<'a> Parser<'a> {
         let (label, negated) = match self.next() {
             Token::Not => match self.next() {
                 Token::Word(label) => (label, true),
-                other => return Err(found(&other, "identifier")),
+                other => return Err(found(&other, ", expected: identifier")),
             },
             Token::Word(label) => (label, false),
-            other => return Err(found(&other, "!, identifier, or 'end of string'")),
+            other => return Err(found(&other, ", expected: identifier")),
         };
         check_label(&label)?;
         let operator = if negated {
@@ -179,7 +187,7 @@ impl<'a> Parser<'a> {
             Token::Less => Operator::Less(self.limit()?),
             Token::Word(word) if word == "in" => Operator::In(self.values()?),
             Token::Word(word) if word == "notin" => Operator::NotIn(self.values()?),
-            other => return Err(found(&other, "in, notin, =, ==, !=, gt, lt")),
+            other => return Err(found(&other, ", expected: in, notin, =, ==, !=, gt, lt")),
         };
         if let Operator::In(values) | Operator::NotIn(values) = &operator {
             for value in values {
@@ -204,7 +212,7 @@ impl<'a> Parser<'a> {
         let value = self.value();
         value.parse().map_err(|_| {
             SelectorError::new(format!(
-                "unable to parse requirement: values[0]: Invalid value: {value:?}: for 'Gt', 'Lt' operators, the value must be an integer"
+                "values[0]: Invalid value: {value:?}: for 'Gt', 'Lt' operators, the value must be an integer"
             ))
         })
     }
@@ -212,42 +220,87 @@ impl<'a> Parser<'a> {
     fn values(&mut self) -> Result<Vec<String>, SelectorError> {
         match self.next() {
             Token::Open => {}
-            other => return Err(found(&other, "'('")),
+            other => return Err(found(&other, " expected: '('")),
         }
         let mut values = vec![self.value()];
         loop {
             match self.next() {
                 Token::Comma => values.push(self.value()),
                 Token::Close => return Ok(values),
-                other => return Err(found(&other, "',' or ')'")),
+                other => return Err(found(&other, ", expected: ',' or ')'")),
             }
         }
     }
 }
 
-/// A qualified name: an optional DNS prefix and a slash, then at most 63 letters, digits, `-`, `_`, `.`.
 fn check_label(label: &str) -> Result<(), SelectorError> {
-    let name = label.rsplit_once('/').map_or(label, |(_, name)| name);
-    if is_name(name) && label.matches('/').count() <= 1 {
-        return Ok(());
+    match key_problem(label, "a valid label key") {
+        None => Ok(()),
+        Some(problem) => Err(SelectorError::new(format!(
+            "<nil>: Invalid value: {label:?}: {problem}"
+        ))),
     }
-    Err(SelectorError::new(format!(
-        "unable to parse requirement: <nil>: Invalid value: {label:?}: name part must consist of alphanumeric characters, '-', '_' or '.', \
-         and must start and end with an alphanumeric character"
-    )))
 }
 
 fn check_value(label: &str, value: &str) -> Result<(), SelectorError> {
-    if value.is_empty() || is_name(value) {
-        return Ok(());
+    match value_problem(value) {
+        None => Ok(()),
+        Some(problem) => Err(SelectorError::new(format!(
+            "values[0][{label}]: Invalid value: {value:?}: {problem}"
+        ))),
     }
-    Err(SelectorError::new(format!(
-        "unable to parse requirement: values[0][{label}]: Invalid value: {value:?}: a valid label must be an empty string or consist of \
-         alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character"
-    )))
 }
 
-pub(crate) fn is_name(text: &str) -> bool {
+const CHARACTERS: &str = "consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
+const KEY_EXAMPLES: &str = "(e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is \
+    '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
+
+/// What is wrong with a label's value.
+pub(crate) fn value_problem(value: &str) -> Option<String> {
+    if value.is_empty() || is_name(value) {
+        return None;
+    }
+    if value.len() > 63 {
+        return Some("must be no more than 63 bytes".to_owned());
+    }
+    Some(format!(
+        "a valid label must be an empty string or {CHARACTERS} (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is \
+         '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
+    ))
+}
+
+/// What is wrong with a qualified name: an optional DNS prefix and a slash, then at most 63 letters, digits, `-`, `_`, `.`. `what` it should
+/// have been.
+pub(crate) fn key_problem(key: &str, what: &str) -> Option<String> {
+    let parts: Vec<&str> = key.split('/').collect();
+    let name = match parts.as_slice() {
+        [name] => name,
+        ["", _] => return Some("prefix part must be non-empty".to_owned()),
+        [prefix, name] => {
+            let is_part =
+                |part: &str| is_name(part) && !part.contains(['_', '.']) && part == part.to_lowercase();
+            if !prefix.split('.').all(is_part) {
+                return Some("prefix part a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must \
+                    start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is \
+                    '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')".to_owned());
+            }
+            name
+        }
+        _ => {
+            return Some(format!(
+                "{what} must {CHARACTERS} {KEY_EXAMPLES} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
+            ));
+        }
+    };
+    match name.len() {
+        0 => Some("name part must be non-empty".to_owned()),
+        64.. => Some("name part must be no more than 63 bytes".to_owned()),
+        _ if is_name(name) => None,
+        _ => Some(format!("name part must {CHARACTERS} {KEY_EXAMPLES}")),
+    }
+}
+
+fn is_name(text: &str) -> bool {
     let is_edge = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
     let bytes = text.as_bytes();
     bytes.len() <= 63

@@ -6,7 +6,7 @@ mod label;
 pub use field::FieldSelector;
 pub(crate) use field::ResolvedFields;
 pub use label::LabelSelector;
-pub(super) use label::is_name as is_label_name;
+pub(super) use label::{key_problem, value_problem};
 
 use super::table::Stored;
 

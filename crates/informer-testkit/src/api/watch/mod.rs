@@ -14,7 +14,7 @@ pub use options::WatchOptions;
 
 use super::{
     ApiError, Cause, FakeApi, KindKey, Target,
-    list::{filter, parse_version, unsupported_match},
+    list::{filter, unsupported_match},
     render::Form,
 };
 
@@ -123,7 +123,14 @@ impl FakeApi {
     /// Where a watch begins (apimachinery `SetListOptionsDefaults`, `validateWatchOptions`; apiserver `Cacher.Watch`).
     fn start_of(&self, options: &WatchOptions) -> Result<Begin, ApiError> {
         self.check_watch(options)?;
-        let version = parse_version(&options.version)?;
+        let version = options.version.parse().or_else(|_| match options.version.as_str() {
+            "" => Ok(0),
+            text => Err(ApiError::new(
+                500,
+                "",
+                format!("resourceVersion: Invalid value: {text:?}: strconv.ParseUint: parsing {text:?}: invalid syntax"),
+            )),
+        })?;
         // Without a version a watch has always begun with the present state; since streaming lists, as one of those.
         let legacy = options.initial_events.is_none() && version == 0;
         if options.initial_events == Some(true) || legacy {
@@ -148,6 +155,16 @@ impl FakeApi {
     fn check_watch(&self, options: &WatchOptions) -> Result<(), ApiError> {
         let mut causes = Vec::new();
         let matching = options.version_match.as_str();
+        // Where the state comes first, the server has by now set a match by itself.
+        let begins_with_state = options.initial_events.is_some()
+            || matches!(options.version.as_str(), "" | "0")
+            || !matching.is_empty();
+        if !options.token.is_empty() && begins_with_state {
+            causes.push(Cause::forbidden(
+                "resourceVersionMatch",
+                "resourceVersionMatch is forbidden when continue is provided",
+            ));
+        }
         if options.initial_events.is_some() {
             if matching != "NotOlderThan" {
                 causes.push(Cause::forbidden(

@@ -16,6 +16,8 @@ pub struct WatchOptions {
     pub version: String,
     /// `resourceVersionMatch`.
     pub version_match: String,
+    /// `continue`, which has no meaning for a watch.
+    pub token: String,
     /// `sendInitialEvents`.
     pub initial_events: Option<bool>,
     /// `allowWatchBookmarks`.
