@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use crate::process::{capture, cargo, run as execute};
 use crate::workspace::Workspace;
-use crate::{Result, assets, deny, deps, examples, layers, loom, msrv, parity, release, test, tidy};
+use crate::{Result, assets, deny, deps, examples, layers, loom, msrv, parity, release, sim, test, tidy};
 
 /// What a run from nothing may take.
 const LIMIT: Duration = Duration::from_secs(45 * 60);
@@ -18,7 +18,7 @@ const LIMIT: Duration = Duration::from_secs(45 * 60);
 type Step = (&'static str, fn(&Path) -> Result);
 
 /// Cheap ones first.
-const STEPS: [Step; 16] = [
+const STEPS: [Step; 17] = [
     ("format", |root| {
         execute(&mut cargo(root, &["fmt", "--all", "--check"]))
     }),
@@ -57,6 +57,7 @@ const STEPS: [Step; 16] = [
     ("vet harness", vet_harness),
     ("test", |root| test::run(root, false)),
     ("parity", |root| parity::some(root, parity::IN_CI)),
+    ("simulate", sim::in_ci),
     ("examples", examples::run),
     ("build program", |root| {
         execute(&mut cargo(

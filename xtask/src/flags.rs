@@ -9,6 +9,8 @@
     reason = "written by the macro"
 )]
 
+use std::path::PathBuf;
+
 xflags::xflags! {
     /// The project's one door for developers.
     cmd xtask {
@@ -37,6 +39,21 @@ xflags::xflags! {
         cmd test {
             /// Leave out the tests that need a real API server.
             optional --quick
+        }
+        /// Run informers, work queues and controllers in simulated worlds.
+        cmd sim {
+            /// Run this seed alone, and print its trace.
+            optional --seed seed: u64
+            /// The first of many seeds; 0 by default.
+            optional --first first: u64
+            /// How many seeds; 10 000 by default.
+            optional --seeds seeds: u64
+            /// Run the plan in this file, and print its trace.
+            optional --plan path: PathBuf
+            /// Break the code in each of the known ways, and show that some seed notices. Takes long.
+            optional --mutations
+            /// Only this mutation.
+            optional --only only: String
         }
         /// Everything that must hold before a change goes in.
         cmd ci {

@@ -6,6 +6,7 @@
 //! | `ci [--long]` | everything that must hold before a change goes in, with the time of each step |
 //! | `assets` | locates or builds etcd, kube-apiserver and the client-go harness, prints their folder |
 //! | `parity [--cases N]` | random operations through client-go and through ours, compared step by step |
+//! | `sim [--seeds N]` | informers, work queues and controllers in simulated worlds; `--mutations` shows that they find bugs |
 //! | `layers` | proves that dependencies go strictly down and that pure crates hold no runtime |
 //! | `tidy` | house rules on sources and manifests, and the tables from the seeds and from client-go's tests to ours |
 //! | `examples` | runs every example |
@@ -31,6 +32,7 @@ mod msrv;
 mod parity;
 mod process;
 mod release;
+mod sim;
 mod test;
 mod tidy;
 mod workspace;
@@ -60,6 +62,7 @@ fn run(flags: Xtask) -> Result {
             Ok(())
         }
         XtaskCmd::Parity(parity) => parity::run(&root, &parity),
+        XtaskCmd::Sim(sim) => sim::run(&root, &sim),
         XtaskCmd::Layers(_) => layers::run(&root),
         XtaskCmd::Tidy(_) => tidy::run(&root),
         XtaskCmd::Deps(_) => deps::run(&root),

@@ -9,10 +9,7 @@ use std::{
 use informer_core::{Change, ObjectKey, ResourceVersion, Stamp};
 use informer_testkit::ManualClock;
 
-use crate::{
-    net::Ask,
-    thing::Thing,
-};
+use crate::{net::Ask, thing::Thing};
 
 /// Names one informer of one life of a client: a restart makes another.
 pub(crate) type InformerId = u32;
@@ -28,13 +25,22 @@ pub(crate) enum Fact {
     /// It was told to stop, or dropped.
     Stopping { informer: InformerId },
     /// Its run returned, and named handlers that it did not wait for.
-    Ended { informer: InformerId, still_running: usize },
+    Ended {
+        informer: InformerId,
+        still_running: usize,
+    },
     /// It reported something to its error hook.
     Trouble { informer: InformerId, what: String },
     /// A handler was added.
-    Joined { informer: InformerId, handler: HandlerId },
+    Joined {
+        informer: InformerId,
+        handler: HandlerId,
+    },
     /// A handler was removed.
-    Left { informer: InformerId, handler: HandlerId },
+    Left {
+        informer: InformerId,
+        handler: HandlerId,
+    },
     /// A request was begun by the client.
     Asked { informer: InformerId, ask: Ask },
     /// Its head arrived; 0: it failed without one.
@@ -57,15 +63,31 @@ pub(crate) enum Fact {
         applied: ResourceVersion,
     },
     /// The call is over.
-    Returned { informer: InformerId, handler: HandlerId, panicked: bool },
+    Returned {
+        informer: InformerId,
+        handler: HandlerId,
+        panicked: bool,
+    },
     /// Somebody who waited for a version goes on.
-    Waited { informer: InformerId, version: u64, applied: ResourceVersion },
+    Waited {
+        informer: InformerId,
+        version: u64,
+        applied: ResourceVersion,
+    },
     /// A controller was told to stop, or dropped.
     ControllerStopping { controller: InformerId },
     /// A reconcile begins; what it reads of its object.
-    Began { controller: InformerId, key: ObjectKey, seen: Option<Stamp> },
+    Began {
+        controller: InformerId,
+        key: ObjectKey,
+        seen: Option<Stamp>,
+    },
     /// A reconcile is over.
-    Finished { controller: InformerId, key: ObjectKey, succeeded: bool },
+    Finished {
+        controller: InformerId,
+        key: ObjectKey,
+        succeeded: bool,
+    },
     /// From now on no request can succeed.
     OutageBegan,
     /// Requests can succeed again.
@@ -77,7 +99,10 @@ impl fmt::Display for Fact {
         match self {
             Self::Started { informer } => write!(f, "i{informer} started"),
             Self::Stopping { informer } => write!(f, "i{informer} stopping"),
-            Self::Ended { informer, still_running } => {
+            Self::Ended {
+                informer,
+                still_running,
+            } => {
                 write!(f, "i{informer} ended, {still_running} still running")
             }
             Self::Trouble { informer, what } => write!(f, "i{informer} trouble: {what}"),
@@ -89,21 +114,45 @@ impl fmt::Display for Fact {
             Self::Handed { informer, version } => write!(f, "i{informer} handed {version}"),
             Self::Read { informer, version } => write!(f, "i{informer} read {version}"),
             Self::Whole { informer, version } => write!(f, "i{informer} whole at {version}"),
-            Self::Told { informer, handler, change, applied, .. } => {
+            Self::Told {
+                informer,
+                handler,
+                change,
+                applied,
+                ..
+            } => {
                 write!(f, "i{informer} h{handler} told {change:?} applied {applied}")
             }
-            Self::Returned { informer, handler, panicked } => {
+            Self::Returned {
+                informer,
+                handler,
+                panicked,
+            } => {
                 let how = if *panicked { "panicked" } else { "returned" };
                 write!(f, "i{informer} h{handler} {how}")
             }
-            Self::Waited { informer, version, .. } => write!(f, "i{informer} waited for {version}"),
+            Self::Waited {
+                informer, version, ..
+            } => write!(f, "i{informer} waited for {version}"),
             Self::ControllerStopping { controller } => write!(f, "c{controller} stopping"),
-            Self::Began { controller, key, seen } => {
+            Self::Began {
+                controller,
+                key,
+                seen,
+            } => {
                 let version = seen.as_ref().map_or("none", |stamp| stamp.version.as_str());
                 write!(f, "c{controller} reconciles {key} seen {version}")
             }
-            Self::Finished { controller, key, succeeded } => {
-                write!(f, "c{controller} reconciled {key} {}", if *succeeded { "ok" } else { "badly" })
+            Self::Finished {
+                controller,
+                key,
+                succeeded,
+            } => {
+                write!(
+                    f,
+                    "c{controller} reconciled {key} {}",
+                    if *succeeded { "ok" } else { "badly" }
+                )
             }
             Self::OutageBegan => f.write_str("outage began"),
             Self::OutageEnded => f.write_str("outage ended"),

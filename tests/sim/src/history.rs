@@ -57,7 +57,12 @@ impl History {
 
     fn event(&mut self, kind: usize, event: &Value) {
         let object = &event["object"];
-        let text = |pointer: &str| object.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+        let text = |pointer: &str| {
+            object
+                .pointer(pointer)
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+        };
         let Ok(revision) = text("/metadata/resourceVersion").parse() else {
             return;
         };

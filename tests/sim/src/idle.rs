@@ -2,9 +2,7 @@
 
 use std::{
     future::poll_fn,
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-    },
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     task::{Poll, Waker},
 };
 

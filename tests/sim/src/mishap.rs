@@ -96,14 +96,22 @@ impl Code {
         match self {
             Self::Unauthorized => ApiError::unauthorized(),
             Self::Forbidden => ApiError::forbidden(&thing::resource(0), "list", "sim"),
-            Self::NotFound => ApiError::new(404, "NotFound", "the server could not find the requested resource"),
+            Self::NotFound => ApiError::new(
+                404,
+                "NotFound",
+                "the server could not find the requested resource",
+            ),
             Self::Expired => ApiError::expired("too old resource version: 1 (2)"),
             Self::Gone => ApiError::gone("too old resource version: 1 (2)"),
             Self::TooMany => ApiError::too_many_requests("please try again later", 2),
             Self::Internal => ApiError::internal("etcdserver: leader changed"),
             Self::Unavailable => ApiError::unavailable("apiserver is shutting down"),
             Self::TooLarge => ApiError::version_too_large(9, 8),
-            Self::Timeout => ApiError::new(504, "Timeout", "request did not complete within the allotted timeout"),
+            Self::Timeout => ApiError::new(
+                504,
+                "Timeout",
+                "request did not complete within the allotted timeout",
+            ),
         }
     }
 }

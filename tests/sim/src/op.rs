@@ -14,23 +14,46 @@ use crate::{
 #[serde(tag = "op", rename_all = "kebab-case")]
 pub(crate) enum Op {
     /// Something changes at the server.
-    Write { kind: usize, slot: u8, how: Write },
+    Write {
+        kind: usize,
+        slot: u8,
+        how: Write,
+    },
     /// Much changes at once.
-    Burst { kind: usize, n: u8 },
+    Burst {
+        kind: usize,
+        n: u8,
+    },
     /// So many tasks are polled.
-    Run { polls: u16 },
+    Run {
+        polls: u16,
+    },
     /// Everything runs until nothing is ready.
     Settle,
     /// Virtual time passes.
-    Pass { ms: u32 },
+    Pass {
+        ms: u32,
+    },
     /// A request to come goes wrong.
-    Fault { on: On, mishap: Mishap, skip: u8, times: u8 },
+    Fault {
+        on: On,
+        mishap: Mishap,
+        skip: u8,
+        times: u8,
+    },
     /// From now on this share of the requests goes wrong.
-    Chaos { on: On, percent: u8, mishaps: Vec<Mishap> },
+    Chaos {
+        on: On,
+        percent: u8,
+        mishaps: Vec<Mishap>,
+    },
     /// Requests that are begun from now on do not go wrong.
     Calm,
     /// No request succeeds for so long.
-    Outage { mishap: Mishap, seconds: u32 },
+    Outage {
+        mishap: Mishap,
+        seconds: u32,
+    },
     Down,
     Up,
     Restart,
@@ -39,19 +62,40 @@ pub(crate) enum Op {
     /// All watches are ended by the server.
     EndWatches,
     /// The server forgets all but this many of its latest revisions.
-    Compact { keep: u16 },
-    Lag { replica: u8, revisions: u16, ms: u32 },
+    Compact {
+        keep: u16,
+    },
+    Lag {
+        replica: u8,
+        revisions: u16,
+        ms: u32,
+    },
     /// The custom kind ceases to be served, or is served again.
     Unserve,
     Serve,
-    AddHandler { informer: u8, handler: HandlerConfig },
-    RemoveHandler { informer: u8, nth: u8 },
+    AddHandler {
+        informer: u8,
+        handler: HandlerConfig,
+    },
+    RemoveHandler {
+        informer: u8,
+        nth: u8,
+    },
     /// The next calls of a handler panic.
-    Panic { informer: u8, nth: u8, times: u8 },
+    Panic {
+        informer: u8,
+        nth: u8,
+        times: u8,
+    },
     /// A client is restarted: its informer stops, orderly or by being dropped, and another one starts.
-    RestartClient { informer: u8, orderly: bool },
+    RestartClient {
+        informer: u8,
+        orderly: bool,
+    },
     /// Somebody waits until the store has what was written last.
-    WaitFor { informer: u8 },
+    WaitFor {
+        informer: u8,
+    },
 }
 
 /// A change of one object.
@@ -118,7 +162,14 @@ impl Op {
             5..=8 => ops.push(Self::Pass {
                 ms: pick(
                     rng,
-                    &[(6, 1), (6, 50), (5, 1_000), (long, 10_000), (long, 70_000), (1, 700_000)],
+                    &[
+                        (6, 1),
+                        (6, 50),
+                        (5, 1_000),
+                        (long, 10_000),
+                        (long, 70_000),
+                        (1, 700_000),
+                    ],
                 ),
             }),
             _ => {}

@@ -21,7 +21,10 @@ pub fn run(plan: &Plan, keep_trace: bool) -> Outcome {
     let lived = catch_unwind(AssertUnwindSafe(|| runtime.block_on(world.live(plan))));
     let violation = match lived {
         Ok(lived) => lived.err(),
-        Err(_) => Some(Violation::new("panic", "the world panicked, or foreign code on its stack")),
+        Err(_) => Some(Violation::new(
+            "panic",
+            "the world panicked, or foreign code on its stack",
+        )),
     };
     let (trace, n_steps) = world.into_trace();
     Outcome {
@@ -57,7 +60,11 @@ pub fn run_twice(plan: &Plan) -> Outcome {
 }
 
 fn difference(left: &[String], right: &[String]) -> String {
-    let same = left.iter().zip(right).take_while(|(left, right)| left == right).count();
+    let same = left
+        .iter()
+        .zip(right)
+        .take_while(|(left, right)| left == right)
+        .count();
     let line = |lines: &[String]| lines.get(same).cloned().unwrap_or_else(|| "the end".to_owned());
     format!("line {}: {:?} and {:?}", same + 1, line(left), line(right))
 }

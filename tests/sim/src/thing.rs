@@ -8,6 +8,9 @@ use serde_json::{Value, json};
 /// How many kinds there are at most. The last is a custom one, which can cease to be served.
 pub(crate) const KINDS: usize = 3;
 
+/// The kind that comes from a definition.
+pub(crate) const CUSTOM: usize = 2;
+
 /// A label value, and what one index is by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

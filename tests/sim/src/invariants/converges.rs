@@ -43,11 +43,16 @@ fn of_member(view: &View<'_>, member: &Member) -> Option<String> {
             (Some(_), Some(entry)) => state.has_stamp(&entry.stamp) && !entry.stale,
         };
         if !agrees {
-            return Some(format!("{stored:?} is stored where the server has {key} at {state:?}"));
+            return Some(format!(
+                "{stored:?} is stored where the server has {key} at {state:?}"
+            ));
         }
     }
     if snapshot.len() != n_seen {
-        return Some(format!("{} objects are stored, of which {n_seen} exist", snapshot.len()));
+        return Some(format!(
+            "{} objects are stored, of which {n_seen} exist",
+            snapshot.len()
+        ));
     }
     if number(snapshot.applied()).is_none() {
         return Some("nothing is applied".to_owned());
@@ -60,7 +65,11 @@ fn of_member(view: &View<'_>, member: &Member) -> Option<String> {
             format!(
                 "h{} is {}, {} changes wait for it",
                 handler.id,
-                if handler.registration.has_synced() { "synced" } else { "not synced" },
+                if handler.registration.has_synced() {
+                    "synced"
+                } else {
+                    "not synced"
+                },
                 handler.registration.backlog()
             )
         })

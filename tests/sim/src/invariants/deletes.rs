@@ -72,13 +72,11 @@ fn compare(member: &Member, handler: &Handler, belief: &BTreeMap<ObjectKey, Stam
     let mut believed = belief.iter();
     let mut verdict = Ok(());
     let about = format!("h{} of i{}", handler.id, member.id);
-    snapshot.scan(None, &mut |entry| {
-        match believed.next() {
-            Some((key, stamp)) if *key == entry.key && *stamp == entry.stamp => ControlFlow::Continue(()),
-            other => {
-                verdict = Err(format!("{about} knows {other:?} where the store has {entry:?}"));
-                ControlFlow::Break(())
-            }
+    snapshot.scan(None, &mut |entry| match believed.next() {
+        Some((key, stamp)) if *key == entry.key && *stamp == entry.stamp => ControlFlow::Continue(()),
+        other => {
+            verdict = Err(format!("{about} knows {other:?} where the store has {entry:?}"));
+            ControlFlow::Break(())
         }
     });
     verdict?;

@@ -32,8 +32,7 @@ impl Invariant for Memory {
         if view.n_exchanges > view.n_clients {
             return Err(format!(
                 "{} requests are open, for {} clients",
-                view.n_exchanges,
-                view.n_clients
+                view.n_exchanges, view.n_clients
             ));
         }
         for member in view.members {

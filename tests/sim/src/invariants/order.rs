@@ -33,10 +33,7 @@ impl Invariant for Order {
         let entry = change.entry();
         let version = number(&entry.stamp.version)
             .ok_or_else(|| format!("h{handler} is told {change:?} without a version"))?;
-        let latest = self
-            .latest
-            .entry((*handler, entry.key.clone()))
-            .or_default();
+        let latest = self.latest.entry((*handler, entry.key.clone())).or_default();
         let forward = match change {
             Change::Added { .. } | Change::Updated { .. } => version > *latest,
             Change::Removed { .. } | Change::Resynced { .. } => version >= *latest,

@@ -38,7 +38,9 @@ impl Invariant for Phantom {
         };
         let entry = change.entry();
         let real = match change {
-            Change::Added { .. } | Change::Updated { .. } | Change::Resynced { .. } => was(view, member, entry),
+            Change::Added { .. } | Change::Updated { .. } | Change::Resynced { .. } => {
+                was(view, member, entry)
+            }
             Change::Removed { observed: true, .. } => left(view, member, entry),
             Change::Removed { observed: false, .. } => was(view, member, entry) && left(view, member, entry),
         };

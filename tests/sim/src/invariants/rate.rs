@@ -65,7 +65,10 @@ impl Invariant for Rate {
                     return Err(format!("i{informer} asks {ask} in round {}", client.rounds));
                 }
                 if client.requests > REQUESTS {
-                    return Err(format!("i{informer} asks {ask}, request {} of a round", client.requests));
+                    return Err(format!(
+                        "i{informer} asks {ask}, request {} of a round",
+                        client.requests
+                    ));
                 }
             }
             _ => {}

@@ -38,7 +38,10 @@ fn check(view: &View<'_>, member: &Member) -> Verdict {
         };
     };
     if applied > view.revision {
-        return Err(format!("it has applied {applied}, the server is at {}", view.revision));
+        return Err(format!(
+            "it has applied {applied}, the server is at {}",
+            view.revision
+        ));
     }
     let (kind, which) = (member.config.kind, member.config.which);
     let mut truth = view.history.all_at(kind, which, applied).peekable();
@@ -55,7 +58,10 @@ fn check(view: &View<'_>, member: &Member) -> Verdict {
         while let Some((key, state)) = truth.next_if(|(key, _)| **key < entry.key) {
             // What could not be decoded may be missing, or old.
             if state.n.is_some() {
-                verdict = Err(format!("{key} of revision {} is missing at {applied}", state.revision));
+                verdict = Err(format!(
+                    "{key} of revision {} is missing at {applied}",
+                    state.revision
+                ));
                 return ControlFlow::Break(());
             }
         }
@@ -66,7 +72,9 @@ fn check(view: &View<'_>, member: &Member) -> Verdict {
                     verdict = wrong("the later state could not be decoded, and it is not stale");
                 }
             }
-            Some((_, state)) if !state.has_stamp(&entry.stamp) => verdict = wrong("the server had another state"),
+            Some((_, state)) if !state.has_stamp(&entry.stamp) => {
+                verdict = wrong("the server had another state")
+            }
             Some(_) if entry.stale => verdict = wrong("it is current, and stale"),
             Some(_) => {}
         }
@@ -78,9 +86,10 @@ fn check(view: &View<'_>, member: &Member) -> Verdict {
     });
     verdict?;
     match truth.find(|(_, state)| state.n.is_some()) {
-        Some((key, state)) if !member.config.coalescing => {
-            Err(format!("{key} of revision {} is missing at {applied}", state.revision))
-        }
+        Some((key, state)) if !member.config.coalescing => Err(format!(
+            "{key} of revision {} is missing at {applied}",
+            state.revision
+        )),
         _ => Ok(()),
     }
 }

@@ -57,7 +57,9 @@ impl Invariant for Stop {
                 ..
             } => {
                 if self.is_over(*informer, noted.at) || self.left.contains(handler) {
-                    return Err(format!("h{handler} of i{informer} is told {change:?} after its end"));
+                    return Err(format!(
+                        "h{handler} of i{informer} is told {change:?} after its end"
+                    ));
                 }
             }
             Fact::Began { controller, key, .. } => {
@@ -84,7 +86,9 @@ impl Invariant for Stop {
             .filter(|(_, at)| view.now.saturating_sub(**at) > BOUND);
         match over.find(|(informer, _)| self.open.get(informer).is_some_and(|open| *open != 0)) {
             None => Ok(()),
-            Some((informer, at)) => Err(format!("i{informer} was stopped at {at:?}, and has a request open")),
+            Some((informer, at)) => Err(format!(
+                "i{informer} was stopped at {at:?}, and has a request open"
+            )),
         }
     }
 }

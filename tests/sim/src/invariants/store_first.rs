@@ -55,7 +55,9 @@ impl Invariant for StoreFirst {
         if later {
             Ok(())
         } else {
-            Err(format!("h{handler} is told {change:?} while the store has {stored:?}"))
+            Err(format!(
+                "h{handler} is told {change:?} while the store has {stored:?}"
+            ))
         }
     }
 }

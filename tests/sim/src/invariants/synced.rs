@@ -119,10 +119,14 @@ impl Synced {
     fn handler_synced(&mut self, view: &View<'_>, member: &Member, handler: HandlerId) -> Verdict {
         let told = self.told.entry(handler).or_default();
         if told.in_initial {
-            return Err(format!("h{handler} is synced while a call with an initial object runs"));
+            return Err(format!(
+                "h{handler} is synced while a call with an initial object runs"
+            ));
         }
         let Some(first) = self.first.get(&member.id) else {
-            return Err(format!("h{handler} is synced before any whole state was handed over"));
+            return Err(format!(
+                "h{handler} is synced before any whole state was handed over"
+            ));
         };
         let missing = lasting(view, member, *first).find(|key| !told.keys.contains(*key));
         missing.map_or(Ok(()), |key| {
@@ -132,16 +136,16 @@ impl Synced {
 }
 
 /// The objects of a whole state that are the same to this day.
-fn lasting<'a>(
-    view: &'a View<'_>,
-    member: &'a Member,
-    first: u64,
-) -> impl Iterator<Item = &'a ObjectKey> {
+fn lasting<'a>(view: &'a View<'_>, member: &'a Member, first: u64) -> impl Iterator<Item = &'a ObjectKey> {
     let (kind, which) = (member.config.kind, member.config.which);
     view.history
         .all_at(kind, which, first)
         .filter(move |(key, state)| {
-            state.n.is_some() && view.history.at(kind, key, u64::MAX).is_some_and(|now| now == *state)
+            state.n.is_some()
+                && view
+                    .history
+                    .at(kind, key, u64::MAX)
+                    .is_some_and(|now| now == *state)
         })
         .map(|(key, _)| key)
 }

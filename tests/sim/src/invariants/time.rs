@@ -46,7 +46,9 @@ impl Invariant for Time {
 
     fn fact(&mut self, noted: &Noted, _: &View<'_>) -> Verdict {
         match &noted.fact {
-            Fact::Told { informer, applied, .. } => self.advance(*informer, number(applied)),
+            Fact::Told {
+                informer, applied, ..
+            } => self.advance(*informer, number(applied)),
             Fact::Waited {
                 informer,
                 version,

@@ -35,7 +35,9 @@ pub(crate) struct WireBody {
 
 impl fmt::Debug for WireBody {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("WireBody").field("kind", &self.kind).finish_non_exhaustive()
+        f.debug_struct("WireBody")
+            .field("kind", &self.kind)
+            .finish_non_exhaustive()
     }
 }
 

@@ -5,9 +5,7 @@ mod body;
 
 use std::{
     fmt, io,
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-    },
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
@@ -59,7 +57,9 @@ pub(crate) struct Network {
 
 impl fmt::Debug for Network {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Network").field("quality", &self.quality).finish_non_exhaustive()
+        f.debug_struct("Network")
+            .field("quality", &self.quality)
+            .finish_non_exhaustive()
     }
 }
 
@@ -138,7 +138,9 @@ pub(crate) struct Wire {
 
 impl fmt::Debug for Wire {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Wire").field("informer", &self.informer).finish_non_exhaustive()
+        f.debug_struct("Wire")
+            .field("informer", &self.informer)
+            .finish_non_exhaustive()
     }
 }
 
@@ -188,7 +190,10 @@ impl Transport for Wire {
     async fn send(&self, request: Request<Bytes>) -> io::Result<Response<WireBody>> {
         let ask = Ask::of(request.uri());
         let informer = self.informer;
-        self.note(Fact::Asked { informer, ask: ask.clone() });
+        self.note(Fact::Asked {
+            informer,
+            ask: ask.clone(),
+        });
         let open = Open(self.clone());
         self.latency().await;
         let request = self.network.route(request, &mut self.random());
@@ -198,7 +203,10 @@ impl Transport for Wire {
         self.note(Fact::Answered { informer, status });
         let (parts, body) = answer?.into_parts();
         let success = parts.status.is_success();
-        Ok(Response::from_parts(parts, WireBody::new(body, open, success.then_some(ask.kind))))
+        Ok(Response::from_parts(
+            parts,
+            WireBody::new(body, open, success.then_some(ask.kind)),
+        ))
     }
 
     fn is_refused(error: &io::Error) -> bool {

@@ -33,7 +33,11 @@ impl World {
                 self.restart_client(at, *orderly)?;
             }
             Op::WaitFor { informer } => self.wait_for(*informer),
-            Op::Lag { replica, revisions, ms } => self.network.lag(*replica, (*revisions).into(), *ms),
+            Op::Lag {
+                replica,
+                revisions,
+                ms,
+            } => self.network.lag(*replica, (*revisions).into(), *ms),
             at_server => self.at_server(at_server),
         }
         Ok(())
@@ -68,10 +72,19 @@ impl World {
                 let to = api.revision().saturating_sub((*keep).into());
                 api.compact(to);
             }),
-            Op::Unserve => self.change(thing::unserve_custom),
+            Op::Unserve => self.unserve(),
             Op::Serve => self.change(thing::serve_custom),
             _ => {}
         }
+    }
+
+    /// The objects go first, one by one: a server with a short memory could not tell of all of them at once.
+    fn unserve(&mut self) {
+        for slot in 0..self.config.slots {
+            self.put(thing::CUSTOM, slot, Color::Blue);
+            self.delete(thing::CUSTOM, slot);
+        }
+        self.change(thing::unserve_custom);
     }
 
     /// One poll after the other, with a look after each.

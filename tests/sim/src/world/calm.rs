@@ -97,7 +97,9 @@ impl World {
         }
         Err(Violation::new(
             "nothing is left",
-            format!("a minute after all was stopped there are {n_exchanges} requests, {n_tasks} tasks, {n_sleepers} timers"),
+            format!(
+                "a minute after all was stopped there are {n_exchanges} requests, {n_tasks} tasks, {n_sleepers} timers"
+            ),
         ))
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use informer_client::Client;
 use informer_deltafifo::InOrder;
 use informer_reflector::{FirstVersion, Options, Start};
-use informer_sharedinformer::{QueueKind, SharedInformer};
+use informer_sharedinformer::{Phase, QueueKind, SharedInformer};
 use informer_transport::Selectors;
 use tokio::task::JoinHandle;
 
@@ -139,7 +139,8 @@ impl World {
         }
         let member = self.members.remove(at);
         self.note(Fact::Stopping { informer: member.id });
-        if orderly {
+        // A run that was never polled has not begun: dropping it ends nothing.
+        if orderly || member.informer.status().phase == Phase::Idle {
             member.informer.stop();
         } else {
             member.task.abort();
@@ -150,9 +151,11 @@ impl World {
         self.leaving.push(member.task);
     }
 
-    #[expect(clippy::disallowed_methods, reason = "the world owns its tasks, and ends with its runtime")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the world owns its tasks, and ends with its runtime"
+    )]
     pub(super) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) -> JoinHandle<()> {
         tokio::spawn(task)
     }
 }
-

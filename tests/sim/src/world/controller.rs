@@ -57,7 +57,7 @@ impl Hand {
             let takes = Duration::from_millis(rng.range(0..u64::from(self.config.slow_ms) + 1));
             (takes, rng.range(0..100))
         };
-        if !takes.is_zero() {
+        if !takes.is_zero() && !self.mood.is_calm() {
             self.clock.sleep_until(self.clock.now() + takes).await;
         }
         let calm = self.mood.is_calm();

@@ -105,7 +105,12 @@ impl World {
         options.request_log = 1;
         let api = SharedApi::new(FakeApi::with_builtins_and(options), clock.clone());
         let probe = Probe::new(clock.clone());
-        let network = Network::new(api.clone(), probe.clone(), config.network.clone(), config.replicas);
+        let network = Network::new(
+            api.clone(),
+            probe.clone(),
+            config.network.clone(),
+            config.replicas,
+        );
         Self {
             clock,
             network: Arc::new(network),
