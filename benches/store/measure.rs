@@ -13,7 +13,10 @@ use std::{
 use criterion::{BenchmarkGroup, Throughput, measurement::WallTime};
 use informer_core::{Entry, ObjectKey, Stamp};
 
-use crate::candidates::{Candidate, Look};
+use crate::{
+    candidates::{Candidate, Look},
+    cpu::CpuTime,
+};
 
 const BATCH: u64 = 1000;
 const WHILE: Duration = Duration::from_millis(400);
@@ -82,7 +85,7 @@ pub(crate) struct Run<'a, C> {
     n_written: u64,
 }
 
-type Group<'a> = BenchmarkGroup<'a, WallTime>;
+type Group<'a, M = CpuTime> = BenchmarkGroup<'a, M>;
 
 impl<'a, C: Candidate> Run<'a, C> {
     pub(crate) fn new(name: &'static str, objects: &'a Objects) -> Self {
@@ -129,7 +132,7 @@ impl<'a, C: Candidate> Run<'a, C> {
     }
 
     /// A write with a snapshot, while so many threads list everything, again and again.
-    pub(crate) fn write_beside(&mut self, n_readers: usize, group: &mut Group<'_>) {
+    pub(crate) fn write_beside(&mut self, n_readers: usize, group: &mut Group<'_, WallTime>) {
         group.throughput(Throughput::Elements(1));
         group.sample_size(10);
         group.bench_function(self.name, |bencher| {
