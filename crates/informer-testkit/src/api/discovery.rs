@@ -61,6 +61,7 @@ impl FakeApi {
             ["api", version] => self.resource_list("", version),
             ["apis", group, version] => self.resource_list(group, version),
             ["version"] => Some(version()),
+            ["openapi", "v3", rest @ ..] => self.openapi(rest),
             _ => None,
         }
     }

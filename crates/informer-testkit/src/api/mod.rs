@@ -12,6 +12,7 @@ mod list;
 mod managed;
 mod namespaces;
 mod objects;
+mod openapi;
 mod patch;
 mod read;
 mod render;

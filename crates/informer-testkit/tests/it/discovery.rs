@@ -116,3 +116,21 @@ fn the_server_says_what_and_how_it_is() {
     }
     assert_eq!(site.get("/openapi/v2").0, 404);
 }
+
+#[test]
+fn openapi_says_what_a_patch_takes() {
+    let mut site = Site::new();
+    let (status, root) = site.get("/openapi/v3");
+    assert_eq!(status, 200);
+    let url = root["paths"]["apis/apps/v1"]["serverRelativeURL"].as_str().unwrap();
+    let (status, document) = site.get(url);
+    assert_eq!(status, 200);
+    let patch = &document["paths"]["/apis/apps/v1/namespaces/{namespace}/deployments/{name}"]["patch"];
+    assert_eq!(
+        patch["x-kubernetes-group-version-kind"],
+        json!({"group": "apps", "version": "v1", "kind": "Deployment"})
+    );
+    let mut parameters = patch["parameters"].as_array().unwrap().iter();
+    assert!(parameters.any(|it| it["name"] == "fieldValidation"));
+    assert_eq!(site.get("/openapi/v3/apis/nothing/v1").0, 404);
+}

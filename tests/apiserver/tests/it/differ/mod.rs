@@ -1,12 +1,14 @@
 //! The embedded server and the real one, compared: scripts of requests are run against both, and what they answer must be the same, but
 //! for the differences that `DIFFERENCES.md` lists. A listed difference that is none any more is a failure, too.
+//!
+//! With `INFORMER_DIFFER_OUT` the transcripts of both are written into a folder.
 
 mod known;
 mod normal;
 mod script;
 mod server;
 
-use std::{collections::BTreeMap, fmt::Write as _, fs, path::Path};
+use std::{collections::BTreeMap, env, fmt::Write as _, fs, path::Path};
 
 use known::Known;
 use normal::Transcript;
@@ -62,6 +64,20 @@ fn differences(real: &Transcript, embedded: &Transcript) -> BTreeMap<String, (St
     found
 }
 
+/// All transcripts as text: for whoever writes a script.
+fn told(scripts: &[Script], transcripts: &[Transcript]) -> String {
+    let mut text = String::new();
+    for (script, transcript) in scripts.iter().zip(transcripts) {
+        for step in &transcript.steps {
+            writeln!(text, "{}: {}", script.name, step.title).unwrap();
+            for (field, value) in &step.fields {
+                writeln!(text, "    {field} = {value}").unwrap();
+            }
+        }
+    }
+    text
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn both_servers_answer_alike() {
     let scripts = scripts();
@@ -69,6 +85,11 @@ async fn both_servers_answer_alike() {
     let (real, embedded) = tokio::join!(async { run(Server::real().await, &scripts).await }, async {
         run(Server::embedded().await, &scripts).await
     },);
+    if let Some(folder) = env::var_os("INFORMER_DIFFER_OUT") {
+        for (name, transcripts) in [("real", &real), ("embedded", &embedded)] {
+            fs::write(Path::new(&folder).join(name), told(&scripts, transcripts)).unwrap();
+        }
+    }
     let mut known = Known::read(&Path::new(FOLDER).join("DIFFERENCES.md"));
     let mut report = String::new();
     let mut n_compared = 0;

@@ -64,7 +64,11 @@ impl Transcript {
             if matches!(step.action, Action::Wait(..)) {
                 fields.insert("status".to_owned(), record.status.to_string());
             }
-            let ended = matches!(step.action, Action::End(_));
+            let ended = match &step.action {
+                Action::End(_) => true,
+                Action::Send(request) => request.path.contains("watch=") && record.documents.len() != 1,
+                _ => false,
+            };
             for (index, document) in record.documents.iter().enumerate() {
                 let root = if ended { format!("/{index}") } else { String::new() };
                 labels.flatten(root, document, &mut fields);
