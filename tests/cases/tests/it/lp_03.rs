@@ -24,8 +24,14 @@ async fn syncs(body: &Value, stored: &[&str]) {
 
 #[tokio::test(start_paused = true)]
 async fn lp_03_list_without_items_is_empty() {
+    let kind = "ConfigMapList";
     syncs(&json!({"metadata": {"resourceVersion": "7"}, "items": null}), &[]).await;
-    syncs(&json!({"metadata": {"resourceVersion": "7"}}), &[]).await;
+    syncs(
+        &json!({"kind": kind, "metadata": {"resourceVersion": "7"}, "items": null}),
+        &[],
+    )
+    .await;
+    syncs(&json!({"kind": kind, "metadata": {"resourceVersion": "7"}}), &[]).await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -38,7 +44,7 @@ async fn lp_03_nulls_inside_an_item_are_absent() {
     .await;
 }
 
-async fn fails(body: &Value) {
+async fn fails(body: &Value, says: &str) {
     let transport = ScriptedTransport::new();
     transport.always(Expect::list(PATH), Answer::json(body));
     transport.always(Expect::watch(PATH), failure(405, "MethodNotAllowed"));
@@ -52,12 +58,22 @@ async fn fails(body: &Value) {
         "{n_requests} requests in a minute: backed off, and not given up"
     );
     let error = world.informer.status().source.error.expect("it says why");
-    assert!(error.contains("version") || error.contains("watch"), "{error}");
+    assert!(error.contains(says), "{error}");
     world.stop().await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn lp_03_list_without_a_version_is_an_error_that_says_so() {
-    fails(&json!({"metadata": null, "items": []})).await;
-    fails(&json!({"metadata": {}, "items": []})).await;
+    fails(&json!({"metadata": null, "items": []}), "version").await;
+    fails(&json!({"metadata": {}, "items": []}), "version").await;
+}
+
+/// What neither names items nor calls itself a list is none: taken for an empty one it would delete everything.
+#[tokio::test(start_paused = true)]
+async fn lp_03_answer_that_is_no_list_is_an_error_that_says_so() {
+    fails(
+        &json!({"metadata": {"resourceVersion": "7"}}),
+        "no kind where a list was asked for",
+    )
+    .await;
 }
