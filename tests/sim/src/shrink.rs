@@ -78,14 +78,20 @@ impl Search {
         let simpler: [fn(&mut Config); 14] = [
             |config| config.controller = None,
             |config| config.informers.truncate(1),
-            |config| drop(config.informers.pop()),
+            |config| {
+                config.informers.pop();
+            },
             |config| {
                 if config.informers.len() > 1 {
                     config.informers.remove(0);
                 }
             },
             |config| config.informers.iter_mut().for_each(|it| it.handlers.clear()),
-            |config| config.informers.iter_mut().for_each(|it| drop(it.handlers.pop())),
+            |config| {
+                for informer in &mut config.informers {
+                    informer.handlers.pop();
+                }
+            },
             |config| config.informers.iter_mut().for_each(|it| it.stutter_percent = 0),
             |config| config.informers.iter_mut().for_each(|it| it.resync_s = None),
             |config| config.informers.iter_mut().for_each(|it| it.which = Which::All),

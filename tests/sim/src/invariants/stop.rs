@@ -55,17 +55,13 @@ impl Invariant for Stop {
                 handler,
                 change,
                 ..
-            } => {
-                if self.is_over(*informer, noted.at) || self.left.contains(handler) {
-                    return Err(format!(
-                        "h{handler} of i{informer} is told {change:?} after its end"
-                    ));
-                }
+            } if self.is_over(*informer, noted.at) || self.left.contains(handler) => {
+                return Err(format!(
+                    "h{handler} of i{informer} is told {change:?} after its end"
+                ));
             }
-            Fact::Began { controller, key, .. } => {
-                if self.is_over(*controller, noted.at) {
-                    return Err(format!("c{controller} reconciles {key} after its end"));
-                }
+            Fact::Began { controller, key, .. } if self.is_over(*controller, noted.at) => {
+                return Err(format!("c{controller} reconciles {key} after its end"));
             }
             Fact::Asked { informer, ask } => {
                 *self.open.entry(*informer).or_default() += 1;

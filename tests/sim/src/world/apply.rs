@@ -147,7 +147,7 @@ impl World {
     /// The object's color, or for a new one that of its place.
     fn color(&self, kind: usize, slot: u8) -> Color {
         let state = self.history.at(kind, &thing::key(slot), u64::MAX);
-        state.map_or(Color::ALL[usize::from(slot) % 3], |state| state.color)
+        state.map_or_else(|| Color::ALL[usize::from(slot) % 3], |state| state.color)
     }
 
     pub(super) fn put(&mut self, kind: usize, slot: u8, color: Color) {
@@ -184,7 +184,7 @@ impl World {
         }
     }
 
-    fn panic(&mut self, informer: u8, nth: u8, times: u8) {
+    fn panic(&self, informer: u8, nth: u8, times: u8) {
         let at = self.member(informer);
         let handlers = &self.members[at].handlers;
         handlers[usize::from(nth) % handlers.len()].mood.panic(times);
