@@ -122,7 +122,9 @@ fn openapi_says_what_a_patch_takes() {
     let mut site = Site::new();
     let (status, root) = site.get("/openapi/v3");
     assert_eq!(status, 200);
-    let url = root["paths"]["apis/apps/v1"]["serverRelativeURL"].as_str().unwrap();
+    let url = root["paths"]["apis/apps/v1"]["serverRelativeURL"]
+        .as_str()
+        .unwrap();
     let (status, document) = site.get(url);
     assert_eq!(status, 200);
     let patch = &document["paths"]["/apis/apps/v1/namespaces/{namespace}/deployments/{name}"]["patch"];
