@@ -2,12 +2,14 @@
 //!
 //! # What it is
 //! [`Server`] serves an `informer_testkit::FakeApi` over HTTP/1.1 and HTTP/2 (with prior knowledge) on a loopback port, in real time:
-//! informers, client-go and `kubectl get --server` work against it. It can live by itself ([`Options::workload`]) or be written to
-//! through [`Server::with`] or over HTTP.
+//! informers, client-go and `kubectl --server` work against it: `get`, `describe`, `apply` on either side, `create -f`, `patch`, `scale`,
+//! `label`, `delete`. It can live by itself ([`Options::workload`]) or be written to through [`Server::with`] or over HTTP. What it answers
+//! is compared with kube-apiserver, request by request.
 //!
 //! # What it is not
-//! It speaks JSON only and no TLS, keeps everything in memory, and leaves out what `FakeApi` leaves out: admission, scheduling, garbage
-//! collection. Never expose it.
+//! It speaks JSON only and no TLS: a body in protobuf, as `kubectl create configmap` sends it, or in YAML gets 415. It keeps everything in
+//! memory, and leaves out what `FakeApi` leaves out: admission, validation by schema, defaults, scheduling, garbage collection. Never
+//! expose it.
 //!
 //! # Example
 //! ```

@@ -1,8 +1,8 @@
 //! Test kit for informers: the API server as a pure model, a manual clock, scripted sources and transports.
 //!
 //! # What it is
-//! * [`FakeApi`]: what informers meet of a Kubernetes API server, as a value: resources, optimistic concurrency, selectors, pages,
-//!   watches, bookmarks, streaming lists, a bounded history, custom resources, discovery, and [`Faults`].
+//! * [`FakeApi`]: what informers meet of a Kubernetes API server, as a value: resources, optimistic concurrency, patches and server-side
+//!   apply, selectors, pages, watches, bookmarks, streaming lists, a bounded history, custom resources, discovery, and [`Faults`].
 //! * [`SharedApi`] and [`FakeTransport`]: the model behind a lock, as a `Transport` without sockets or runtime.
 //! * [`ScriptedTransport`] and [`ScriptedSource`]: answers that a test writes down, byte for byte or event for event.
 //! * [`ManualClock`], [`Tasks`], [`block_on`]: virtual time and a stepped executor.

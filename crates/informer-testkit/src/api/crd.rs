@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{
     Cause, FakeApi, KindKey, Target,
-    def::{ResourceDef, SelectableField},
+    def::{Printed, ResourceDef, SelectableField},
     objects::{self, meta_mut, set},
 };
 
@@ -70,6 +70,21 @@ pub(super) fn problems(target: &Target, object: &Value) -> Vec<Cause> {
     causes
 }
 
+/// The columns of a version; of JSON paths, those that are only steps from field to field.
+fn printed(version: &Value) -> Vec<Printed> {
+    let columns = version.get("additionalPrinterColumns").and_then(Value::as_array);
+    let column = |column: &Value| {
+        let text = |field: &str| column.get(field).and_then(Value::as_str).unwrap_or("");
+        Printed {
+            name: text("name").to_owned(),
+            pointer: text("jsonPath").replace('.', "/"),
+            is_date: text("type") == "date",
+            wide: column.get("priority").and_then(Value::as_i64).unwrap_or(0) > 0,
+        }
+    };
+    columns.into_iter().flatten().map(column).collect()
+}
+
 /// What a definition defines: one entry for each version, the storage version first.
 fn definitions(crd: &Value) -> Option<Vec<ResourceDef>> {
     let spec = crd.get("spec")?;
@@ -107,6 +122,7 @@ fn definitions(crd: &Value) -> Option<Vec<ResourceDef>> {
             .cloned()
             .map(std::sync::Arc::new);
         def.status = version.pointer("/subresources/status").is_some();
+        def.printed = printed(version);
         let fields = version.get("selectableFields").and_then(Value::as_array);
         for path in fields
             .into_iter()

@@ -49,6 +49,15 @@ impl SelectableField {
     }
 }
 
+/// A column that a custom resource's definition asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Printed {
+    pub(crate) name: String,
+    pub(crate) pointer: String,
+    pub(crate) is_date: bool,
+    pub(crate) wide: bool,
+}
+
 /// One version of a resource as the model serves it: names, scope, and how the real server treats it on writes.
 #[derive(Debug, Clone)]
 #[must_use]
@@ -76,6 +85,8 @@ pub struct ResourceDef {
     pub(crate) renames: &'static [(&'static str, &'static str)],
     /// The schema of a custom resource: which of its lists have keys.
     pub(crate) schema: Option<std::sync::Arc<Value>>,
+    /// The columns of a custom resource.
+    pub(crate) printed: Vec<Printed>,
     /// The resource whose objects it shares.
     pub(crate) shares: Option<(&'static str, &'static str)>,
     pub(crate) name_rule: NameRule,
@@ -104,6 +115,7 @@ impl ResourceDef {
             status_keeps_labels: false,
             renames: &[],
             schema: None,
+            printed: Vec::new(),
             shares: None,
             name_rule: NameRule::Subdomain,
             selectable: Vec::new(),

@@ -14,6 +14,7 @@ mod namespaces;
 mod objects;
 mod openapi;
 mod patch;
+mod print;
 mod read;
 mod render;
 mod scale;
@@ -42,6 +43,7 @@ pub(crate) use kinds::{Kind, KindKey, Target};
 pub(crate) use list::{ListFailure, Query};
 pub use list::{ListOptions, ObjectList};
 pub use patch::Patch;
+pub(crate) use print::{Include, Style};
 pub(crate) use render::{Form, error as error_event, list_body, object_body};
 pub use selector::{FieldSelector, LabelSelector, SelectorError};
 pub(crate) use table::Stored;
@@ -276,6 +278,11 @@ impl FakeApi {
             .ok()
             .and_then(|seconds| jiff::Timestamp::from_second(seconds).ok())
             .map_or_else(String::new, |time| time.to_string())
+    }
+
+    /// Seconds since the Unix epoch.
+    pub(crate) fn wall_seconds(&self) -> u64 {
+        (self.options.wall_start + self.time.elapsed).as_secs()
     }
 
     pub(crate) fn touch(&mut self) {

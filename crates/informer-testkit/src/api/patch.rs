@@ -12,11 +12,15 @@ pub enum Patch {
     Merge(Value),
     /// A JSON patch: a list of operations.
     Json(Value),
-    /// A strategic merge patch: as a merge patch, but lists with a known merge key are merged by it. Built-in kinds only.
+    /// A strategic merge patch: as a merge patch, but lists with a known merge key are merged by it. Built-in kinds only; the keys that are
+    /// known are those of metadata, pods, workloads, services, nodes, and of conditions. All other lists are replaced.
     Strategic(Value),
-    /// What a manager of fields wants: server-side apply.
+    /// What a manager of fields wants: server-side apply. In a request; [`FakeApi::apply`](crate::FakeApi::apply) says who the manager is.
+    ///
+    /// Lists have the keys that strategic merge knows, or those of a custom resource's schema; all others are one value. Left out are
+    /// bodies in YAML, defaults, and managers of fields from before the first apply: they are one, `before-first-apply`.
     Apply {
-        /// The fields that the manager cares for. It is the one that [`FakeApi::apply`](crate::FakeApi::apply) or the request names.
+        /// The fields that the manager cares for.
         object: Value,
         /// Take fields that others own.
         force: bool,

@@ -4,7 +4,12 @@ use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
 
-use super::{def::ResourceDef, objects, table::Stored};
+use super::{
+    def::ResourceDef,
+    objects,
+    print::{self, Style},
+    table::Stored,
+};
 
 /// In which form objects are asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -13,12 +18,23 @@ pub(crate) enum Form {
     Whole,
     /// `PartialObjectMetadata`.
     Metadata,
+    /// `Table`.
+    Table(Style),
 }
 
 const METADATA_HEAD: &str = r#"{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":"#;
 
 /// Appends an object as it is sent alone or in a watch event.
 pub(crate) fn object(out: &mut Vec<u8>, def: &ResourceDef, form: Form, stored: &Stored) {
+    if let Form::Table(style) = form {
+        let version = objects::parse(stored)
+            .pointer("/metadata/resourceVersion")
+            .cloned();
+        let metadata = version.map_or_else(|| json!({}), |version| json!({"resourceVersion": version}));
+        let table = print::table(def, style, [stored].into_iter(), metadata);
+        out.extend_from_slice(table.to_string().as_bytes());
+        return;
+    }
     whole_or_metadata(out, def, form, &stored.body);
 }
 
@@ -94,16 +110,8 @@ pub(crate) fn event(kind: &str, def: &ResourceDef, form: Form, stored: &Stored) 
 /// The DELETED event of an object that no longer matches: its last state that did, with the version of the change.
 pub(crate) fn left(def: &ResourceDef, form: Form, before: &Stored, revision: u64) -> Bytes {
     let mut last = objects::parse(before);
-    objects::set(
-        objects::meta_mut(&mut last),
-        "resourceVersion",
-        revision.to_string(),
-    );
-    let body = serde_json::to_vec(&last).unwrap_or_default();
-    let mut out = event_head("DELETED", body.len());
-    whole_or_metadata(&mut out, def, form, &body);
-    out.extend_from_slice(b"}\n");
-    out.into()
+    let last = objects::store(&before.key, Some(revision), &mut last, &[]);
+    event("DELETED", def, form, &last)
 }
 
 /// A bookmark: an object of the kind with nothing but a version, and the mark where it ends the initial events.
@@ -113,12 +121,9 @@ pub(crate) fn bookmark(def: &ResourceDef, form: Form, revision: u64, end_of_init
         metadata["annotations"] = json!({"k8s.io/initial-events-end": "true"});
     }
     let mut out = event_head("BOOKMARK", 64);
-    whole_or_metadata(
-        &mut out,
-        def,
-        form,
-        json!({"metadata": metadata}).to_string().as_bytes(),
-    );
+    let mut empty = json!({"metadata": metadata});
+    let stored = objects::store(&"".into(), Some(revision), &mut empty, &[]);
+    object(&mut out, def, form, &stored);
     out.extend_from_slice(b"}\n");
     out.into()
 }
@@ -149,10 +154,14 @@ pub(crate) fn list_body<'a>(
     token: Option<&str>,
     remaining: Option<u64>,
 ) -> Bytes {
-    let metadata = list_metadata(def, version, token, remaining);
+    let metadata = list_metadata(def, form, version, token, remaining);
+    if let Form::Table(style) = form {
+        let metadata = serde_json::from_str(&metadata).unwrap_or_default();
+        return print::table(def, style, items, metadata).to_string().into();
+    }
     let (kind, api_version) = match form {
         Form::Whole => (format!("{}List", def.resource.kind), def.resource.api_version()),
-        Form::Metadata => (
+        _ => (
             "PartialObjectMetadataList".to_owned(),
             "meta.k8s.io/v1".to_owned(),
         ),
@@ -185,12 +194,19 @@ pub(crate) fn list_body<'a>(
 }
 
 /// The metadata of a list: from a struct, or from a map with sorted keys that also holds an empty token.
-fn list_metadata(def: &ResourceDef, version: u64, token: Option<&str>, remaining: Option<u64>) -> String {
+fn list_metadata(
+    def: &ResourceDef,
+    form: Form,
+    version: u64,
+    token: Option<&str>,
+    remaining: Option<u64>,
+) -> String {
     let version = Some(format!(r#""resourceVersion":"{version}""#));
     let remaining = remaining.map(|it| format!(r#""remainingItemCount":{it}"#));
-    let token = token.or_else(|| def.custom.then_some(""));
+    let sorted = def.custom && form == Form::Whole;
+    let token = token.or_else(|| sorted.then_some(""));
     let token = token.map(|it| format!(r#""continue":"{it}""#));
-    let parts = if def.custom {
+    let parts = if sorted {
         [token, remaining, version]
     } else {
         [version, token, remaining]

@@ -2,7 +2,7 @@
 
 use http::{HeaderMap, header::ACCEPT};
 
-use crate::api::{ApiError, Form};
+use crate::api::{ApiError, Form, Include, Style};
 
 /// One alternative of an `Accept` header.
 struct Media<'a> {
@@ -65,6 +65,13 @@ pub(super) fn form(headers: &HeaderMap, list: bool) -> Result<Form, ApiError> {
             _ if !readable => {}
             "" => return Ok(Form::Whole),
             kind if kind == metadata && media.param("g") == "meta.k8s.io" => return Ok(Form::Metadata),
+            "Table" if media.param("g") == "meta.k8s.io" && media.param("v") == "v1" => {
+                return Ok(Form::Table(Style {
+                    include: Include::default(),
+                    now: 0,
+                    heads: true,
+                }));
+            }
             _ => {}
         }
     }

@@ -21,8 +21,8 @@ use super::{
 use crate::{
     FakeApi,
     api::{
-        ApiError, Form, Lag, ListFailure, Part, Patch, Query, Stored, Target, WatchId, Written, list_body,
-        object_body,
+        ApiError, Form, Include, Lag, ListFailure, Part, Patch, Query, Stored, Target, WatchId, Written,
+        list_body, object_body,
     },
 };
 
@@ -193,7 +193,7 @@ impl FakeApi {
             Verb::Get => self.serve_get(request, target, name, lag),
             Verb::List => self.serve_list(request, target, lag),
             Verb::Watch | Verb::StreamingList => {
-                let form = form(&request.headers, false)?;
+                let form = self.form(request, false)?;
                 let options = watch_options(route, about)?;
                 Ok(Outcome::Watch(self.do_watch(target, &options, form, lag)?))
             }
@@ -201,13 +201,13 @@ impl FakeApi {
                 let object = object_body_of(request, target)?;
                 let options = write_options(request, "CreateOptions")?;
                 let written = self.do_create(target, object, &options)?;
-                answer(request, target, &written, StatusCode::CREATED)
+                answer(self.form(request, false)?, target, &written, StatusCode::CREATED)
             }
             Verb::Update => {
                 let object = object_body_of(request, target)?;
                 let options = write_options(request, "UpdateOptions")?;
                 let written = self.do_update(target, name, object, part, &options)?;
-                answer(request, target, &written, StatusCode::OK)
+                answer(self.form(request, false)?, target, &written, StatusCode::OK)
             }
             Verb::Patch => {
                 let patch = patch_body(request, target)?;
@@ -216,11 +216,11 @@ impl FakeApi {
                     route.param("fieldManager").clone_into(&mut options.manager);
                 }
                 let written = self.do_patch(target, name, &patch, part, &options)?;
-                answer(request, target, &written, StatusCode::OK)
+                answer(self.form(request, false)?, target, &written, StatusCode::OK)
             }
             Verb::Delete => {
                 let written = self.do_delete(target, name, &delete_options(request)?)?;
-                deleted(request, target, &written)
+                deleted(self.form(request, false)?, target, &written)
             }
             Verb::DeleteCollection => {
                 let list = list_options(route, about)?;
@@ -240,7 +240,7 @@ impl FakeApi {
         name: &str,
         lag: Option<Lag>,
     ) -> Result<Outcome, ApiError> {
-        let form = form(&request.headers, false)?;
+        let form = self.form(request, false)?;
         let wanted = request.route.param("resourceVersion").parse().unwrap_or(0);
         let current = self.view(lag);
         if wanted > current {
@@ -251,7 +251,7 @@ impl FakeApi {
     }
 
     fn serve_list(&self, request: &Incoming, target: &Target, lag: Option<Lag>) -> Result<Outcome, ApiError> {
-        let form = form(&request.headers, true)?;
+        let form = self.form(request, true)?;
         let route = &request.route;
         let mut options = list_options(route, &About::default())?;
         options.initial_events = route.query.get("sendInitialEvents").map(|value| is_true(value));
@@ -267,6 +267,20 @@ impl FakeApi {
             Err(ListFailure::TooLarge { wanted, current }) => Ok(Outcome::NotYet { wanted, current }),
             Err(ListFailure::Refused(error)) => Err(error),
         }
+    }
+
+    /// In which form a request wants its answer.
+    fn form(&self, request: &Incoming, list: bool) -> Result<Form, ApiError> {
+        let mut form = form(&request.headers, list)?;
+        if let Form::Table(style) = &mut form {
+            style.now = self.wall_seconds();
+            style.include = match request.route.param("includeObject") {
+                "None" => Include::None,
+                "Object" => Include::Object,
+                _ => Include::Metadata,
+            };
+        }
+        Ok(form)
     }
 
     /// What is said to a path that no resource is at: within the groups that are built in, a `Status`.
@@ -307,13 +321,7 @@ fn wrong_method(target: &Target, method: &Method) -> ApiError {
     }
 }
 
-fn answer(
-    request: &Incoming,
-    target: &Target,
-    written: &Written,
-    usual: StatusCode,
-) -> Result<Outcome, ApiError> {
-    let form = form(&request.headers, false)?;
+fn answer(form: Form, target: &Target, written: &Written, usual: StatusCode) -> Result<Outcome, ApiError> {
     let status = match written {
         Written::Created(_) => StatusCode::CREATED,
         Written::Would(_) => usual,
@@ -324,12 +332,12 @@ fn answer(
 }
 
 /// A deletion answers with the object while that is still there, and for some kinds afterwards; else with a `Status`.
-fn deleted(request: &Incoming, target: &Target, written: &Written) -> Result<Outcome, ApiError> {
+fn deleted(form: Form, target: &Target, written: &Written) -> Result<Outcome, ApiError> {
     match written {
         Written::Gone(stored) | Written::WouldGo(stored) if !target.def.returns_deleted => {
             Ok(json_ok(success(target, stored).to_string()))
         }
-        _ => answer(request, target, written, StatusCode::OK),
+        _ => answer(form, target, written, StatusCode::OK),
     }
 }
 

@@ -139,7 +139,8 @@ fn what_a_client_accepts_decides() {
             "application/json;as=Table;v=v1;g=meta.k8s.io,application/json",
             200,
         ),
-        ("application/json;as=Table;v=v1;g=meta.k8s.io", 406),
+        ("application/json;as=Table;v=v1;g=meta.k8s.io", 200),
+        ("application/json;as=Table;v=v9;g=meta.k8s.io", 406),
         (METADATA, 406),
         ("text/html", 406),
     ] {

@@ -21,6 +21,7 @@ mod scripted;
 mod selectors;
 mod strategic;
 mod streaming;
+mod tables;
 mod tasks;
 mod transport;
 mod watches;

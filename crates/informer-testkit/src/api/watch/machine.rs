@@ -137,7 +137,14 @@ impl Watch {
         if now >= self.deadline {
             return WatchPoll::End(WatchEnd::Timeout);
         }
+        if let Form::Table(style) = &mut self.form {
+            style.now = api.wall_seconds();
+        }
         if let Some(line) = self.next_line(api) {
+            // Only the first table of a watch names its columns.
+            if let Form::Table(style) = &mut self.form {
+                style.heads = false;
+            }
             return WatchPoll::Event(line);
         }
         if self.wanted.is_none()

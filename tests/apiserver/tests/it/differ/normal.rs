@@ -69,7 +69,15 @@ impl Transcript {
                 Action::Send(request) => request.path.contains("watch=") && record.documents.len() != 1,
                 _ => false,
             };
-            for (index, document) in record.documents.iter().enumerate() {
+            if let Action::End(name) = &step.action
+                && script.is_long(name)
+            {
+                let last = record.documents.iter().rev().find(|it| is_heartbeat(it));
+                let told = last.map_or("none", |it| text(it, "/object/metadata/resourceVersion"));
+                fields.insert("bookmark".to_owned(), labels.since(told));
+            }
+            let documents = record.documents.iter().filter(|it| !is_heartbeat(it));
+            for (index, document) in documents.enumerate() {
                 let root = if ended { format!("/{index}") } else { String::new() };
                 labels.flatten(root, document, &mut fields);
             }
@@ -118,6 +126,13 @@ fn text<'a>(value: &'a Value, pointer: &str) -> &'a str {
 
 fn is_bookmark(value: &Value) -> bool {
     text(value, "/type") == "BOOKMARK"
+}
+
+/// A bookmark that ends no initial events: when one comes is a matter of time, so that only the last of a long watch is told.
+fn is_heartbeat(value: &Value) -> bool {
+    is_bookmark(value)
+        && text(value, "/object/kind") != "Table"
+        && value.pointer("/object/metadata/annotations").is_none()
 }
 
 impl Labels {
@@ -173,6 +188,8 @@ impl Labels {
                     let at = format!("{at}/{}", name.replace('~', "~0").replace('/', "~1"));
                     match (name.as_str(), field) {
                         ("managedFields", _) => {}
+                        // Of a column.
+                        ("description", _) if fields.contains_key("priority") => {}
                         ("metadata" | "object", Value::Object(inner)) if loose => {
                             self.flatten_loose(at, inner, out);
                         }
@@ -252,7 +269,14 @@ impl Labels {
     }
 }
 
-/// Times become `<time>`; in sentences, numbers of at least three digits become `<n>`.
+/// As `12s` or `3d4h`.
+fn is_age(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_digit())
+        && text.ends_with(|c: char| "smhdy".contains(c))
+        && text.chars().all(|c| c.is_ascii_digit() || "smhdy".contains(c))
+}
+
+/// Times become `<time>`, ages `<age>`; in sentences, numbers of at least three digits become `<n>`.
 fn without_times_and_numbers(text: &str) -> String {
     let bytes = text.as_bytes();
     let is_time = bytes.len() >= 20 && bytes.ends_with(b"Z") && bytes[4] == b'-' && bytes[10] == b'T';
@@ -260,7 +284,7 @@ fn without_times_and_numbers(text: &str) -> String {
         return "<time>".to_owned();
     }
     if !text.contains(' ') {
-        return text.to_owned();
+        return if is_age(text) { "<age>" } else { text }.to_owned();
     }
     let mut plain = String::new();
     let mut digits = String::new();

@@ -61,6 +61,15 @@ const PATCHES: [(&str, &str); 4] = [
 ];
 
 impl Script {
+    /// Whether a watch is so long that it gets a bookmark.
+    pub(super) fn is_long(&self, watch: &str) -> bool {
+        let mut steps = self.steps.iter();
+        steps.any(|step| {
+            matches!(&step.action, Action::Watch(name, path) if name == watch
+                && path.contains("timeoutSeconds=5") && path.contains("allowWatchBookmarks"))
+        })
+    }
+
     pub(super) fn read(path: &Path) -> Self {
         let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
         let text = fs::read_to_string(path).unwrap();
