@@ -106,3 +106,21 @@ async fn a_resync_never_travels_back_nor_raises_the_dead() {
         running.stop().await;
     }
 }
+
+/// A resync of nothing is over at once: it does not hold up the schedule of those that follow.
+#[tokio::test(start_paused = true)]
+async fn a_resync_of_an_empty_store_leaves_the_schedule_as_it_is() {
+    for queue in BOTH {
+        let (tap, informer) = resyncing(queue(), 4);
+        let slow = add(&informer, Resync::Inherit);
+        let quick = add(&informer, Resync::Every(Duration::from_secs(1)));
+        let running = informer.spawn().unwrap();
+        tap.list([], 1);
+        pass(Duration::from_millis(12_500)).await;
+        tap.add(pod("ns/a", 2));
+        pass(Duration::from_millis(700)).await;
+        assert_eq!(quick.take(), [r#"Added "ns/a"@2"#, r#"Resynced "ns/a"@2"#]);
+        assert_eq!(slow.take(), [r#"Added "ns/a"@2"#], "due at 12 s and at 16 s");
+        running.stop().await;
+    }
+}
