@@ -10,7 +10,9 @@ use std::time::{Duration, Instant};
 
 use crate::process::{capture, cargo, run as execute};
 use crate::workspace::Workspace;
-use crate::{Result, assets, deny, deps, examples, layers, loom, msrv, parity, release, sim, test, tidy};
+use crate::{
+    Result, assets, deny, deps, examples, fuzz, layers, loom, msrv, parity, release, sim, test, tidy,
+};
 
 /// What a run from nothing may take.
 const LIMIT: Duration = Duration::from_secs(45 * 60);
@@ -69,9 +71,10 @@ const STEPS: [Step; 17] = [
 ];
 
 /// What `--long` adds.
-const LONG: [Step; 4] = [
+const LONG: [Step; 5] = [
     ("stress", stress),
     ("loom", loom::run),
+    ("fuzz", fuzz::all),
     ("release verify", release::verify::run),
     ("feature sets", feature_sets),
 ];

@@ -55,9 +55,16 @@ xflags::xflags! {
             /// Only this mutation.
             optional --only only: String
         }
+        /// Throw bytes at the decoders and parsers, from the kept corpus.
+        cmd fuzz {
+            /// Only this target.
+            optional target: String
+            /// For so many seconds each; 60 by default.
+            optional --seconds seconds: u64
+        }
         /// Everything that must hold before a change goes in.
         cmd ci {
-            /// Add what takes long: loom, packaging, feature sets.
+            /// Add what takes long: loom, fuzzing, packaging, feature sets.
             optional --long
         }
         /// Releases, as dry runs.

@@ -7,6 +7,7 @@
 //! | `assets` | locates or builds etcd, kube-apiserver and the client-go harness, prints their folder |
 //! | `parity [--cases N]` | random operations through client-go and through ours, compared step by step |
 //! | `sim [--seeds N]` | informers, work queues and controllers in simulated worlds; `--mutations` shows that they find bugs |
+//! | `fuzz [TARGET] [--seconds N]` | bytes thrown at the decoders and parsers, from the kept corpus |
 //! | `layers` | proves that dependencies go strictly down and that pure crates hold no runtime |
 //! | `tidy` | house rules on sources and manifests, and the tables from the seeds and from client-go's tests to ours |
 //! | `examples` | runs every example |
@@ -26,6 +27,7 @@ mod deny;
 mod deps;
 mod examples;
 mod flags;
+mod fuzz;
 mod layers;
 mod loom;
 mod msrv;
@@ -35,6 +37,7 @@ mod release;
 mod sim;
 mod test;
 mod tidy;
+mod tools;
 mod workspace;
 
 use std::process::ExitCode;
@@ -63,6 +66,7 @@ fn run(flags: Xtask) -> Result {
         }
         XtaskCmd::Parity(parity) => parity::run(&root, &parity),
         XtaskCmd::Sim(sim) => sim::run(&root, &sim),
+        XtaskCmd::Fuzz(fuzz) => fuzz::run(&root, &fuzz),
         XtaskCmd::Layers(_) => layers::run(&root),
         XtaskCmd::Tidy(_) => tidy::run(&root),
         XtaskCmd::Deps(_) => deps::run(&root),

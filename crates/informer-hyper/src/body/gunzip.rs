@@ -13,7 +13,7 @@ pub(crate) struct Gunzip {
     stage: Stage,
     inflate: Decompress,
     crc: Crc,
-    /// The last call filled its buffer, so that there may be more without more input.
+    /// The last call brought something, so that there may be more without more input.
     has_more: bool,
 }
 
@@ -27,12 +27,28 @@ enum Stage {
 /// Where in a member's header the next byte stands (RFC 1952, section 2.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Header {
-    Fixed { n_read: usize, flags: u8 },
-    ExtraLength { low: Option<u8>, flags: u8 },
-    Extra { n_left: u16, flags: u8 },
-    Name { flags: u8 },
-    Comment { flags: u8 },
-    Checksum { n_left: u8 },
+    Fixed {
+        n_read: usize,
+        flags: u8,
+    },
+    ExtraLength {
+        low: Option<u8>,
+        flags: u8,
+    },
+    Extra {
+        n_left: u16,
+        flags: u8,
+    },
+    Name {
+        flags: u8,
+    },
+    Comment {
+        flags: u8,
+    },
+    /// Of the header.
+    Checksum {
+        low: Option<u8>,
+    },
 }
 
 const START: Stage = Stage::Header(Header::Fixed { n_read: 0, flags: 0 });
@@ -40,6 +56,7 @@ const HAS_CHECKSUM: u8 = 1 << 1;
 const HAS_EXTRA: u8 = 1 << 2;
 const HAS_NAME: u8 = 1 << 3;
 const HAS_COMMENT: u8 = 1 << 4;
+const UNKNOWN: u8 = 0b1110_0000;
 
 /// What `next` gives at most, whatever a few bytes expand to.
 const MAX_CHUNK: usize = 64 * 1024;
@@ -91,13 +108,25 @@ impl Gunzip {
     fn read_header(&mut self, mut at: Header) -> Result<(), &'static str> {
         while let Some(&byte) = self.input.first() {
             self.input.advance(1);
-            match at.after(byte)? {
-                Some(next) => at = next,
-                None => {
-                    self.stage = Stage::Deflate;
-                    return Ok(());
+            let next = match at {
+                Header::Checksum { low: None } => Some(Header::Checksum { low: Some(byte) }),
+                Header::Checksum { low: Some(low) } => {
+                    if u32::from(u16::from_le_bytes([low, byte])) != self.crc.sum() & 0xFFFF {
+                        return Err("the checksum of its header is wrong");
+                    }
+                    None
                 }
-            }
+                _ => {
+                    self.crc.update(&[byte]);
+                    at.after(byte)?
+                }
+            };
+            let Some(next) = next else {
+                self.crc.reset();
+                self.stage = Stage::Deflate;
+                return Ok(());
+            };
+            at = next;
         }
         self.stage = Stage::Header(at);
         Ok(())
@@ -112,18 +141,15 @@ impl Gunzip {
         let n_read = usize::try_from(self.inflate.total_in() - in_before).expect("no more than there was");
         self.input.advance(n_read);
         self.crc.update(&output[from..]);
-        self.has_more = output.len() == output.capacity();
+        // Room that is left says nothing: the decoder also stops at the end of its window of 32 KiB, with all input taken in.
+        self.has_more = self.inflate.total_out() != out_before;
         if status == Status::StreamEnd {
             self.has_more = false;
             self.stage = Stage::Trailer {
                 n_read: 0,
                 bytes: [0; 8],
             };
-        } else if n_read == 0
-            && self.inflate.total_out() == out_before
-            && !self.has_more
-            && !self.input.is_empty()
-        {
+        } else if n_read == 0 && !self.has_more && !self.input.is_empty() {
             return Err("its deflated data makes no progress");
         }
         Ok(())
@@ -156,6 +182,9 @@ impl Header {
         Ok(match self {
             Self::Fixed { n_read, flags } => {
                 match (n_read, byte) {
+                    (3, flags) if flags & UNKNOWN != 0 => {
+                        return Err("its header has flags that nobody knows");
+                    }
                     (0, 0x1F) | (1, 0x8B) | (2, 8) | (3.., _) => {}
                     _ => return Err("it does not begin like gzip"),
                 }
@@ -187,8 +216,7 @@ impl Header {
             }),
             Self::Name { flags } | Self::Comment { flags } if byte == 0 => Self::optional(flags),
             Self::Name { .. } | Self::Comment { .. } => Some(self),
-            Self::Checksum { n_left: 1 } => None,
-            Self::Checksum { n_left } => Some(Self::Checksum { n_left: n_left - 1 }),
+            Self::Checksum { .. } => None,
         })
     }
 
@@ -206,7 +234,7 @@ impl Header {
                 flags: flags & !HAS_COMMENT,
             })
         } else if flags & HAS_CHECKSUM != 0 {
-            Some(Self::Checksum { n_left: 2 })
+            Some(Self::Checksum { low: None })
         } else {
             None
         }

@@ -3,9 +3,14 @@
 use std::io::Write;
 
 use bytes::Bytes;
-use flate2::{Compression, GzBuilder, write::GzEncoder};
+use flate2::{Compression, Crc, GzBuilder, write::GzEncoder};
 
 use super::gunzip::Gunzip;
+
+#[path = "corpus.rs"]
+mod corpus;
+#[path = "properties.rs"]
+mod properties;
 
 fn member(content: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
@@ -57,9 +62,17 @@ fn all_optional_header_fields_are_skipped() {
     // With a header checksum, which the encoder does not write: its flag, and two bytes before the data.
     let data_at = 10 + 2 + 300 + "name\0".len() + "comment\0".len();
     compressed[3] |= 1 << 1;
-    compressed.splice(data_at..data_at, [0xAB, 0xCD]);
+    let mut crc = Crc::new();
+    crc.update(&compressed[..data_at]);
+    let [low, high, ..] = crc.sum().to_le_bytes();
+    compressed.splice(data_at..data_at, [low, high]);
     for size in [1, 3, compressed.len()] {
         assert_eq!(decode(&compressed, size), Ok((b"content".to_vec(), true)));
+    }
+    compressed[data_at] ^= 1;
+    for size in [1, 3, compressed.len()] {
+        let refused = decode(&compressed, size);
+        assert_eq!(refused, Err("the checksum of its header is wrong"));
     }
 }
 
@@ -77,6 +90,27 @@ fn what_was_flushed_comes_out_before_the_member_ends() {
         );
         assert_eq!(decoder.next(), Ok(None));
         assert!(!decoder.is_complete());
+    }
+}
+
+/// The decoder underneath stops at the end of its window, also where room is left and all input is taken in.
+#[test]
+fn what_was_flushed_comes_out_across_the_end_of_the_window() {
+    for before in 32_700..32_800 {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+        let mut decoder = Gunzip::new();
+        let mut decoded = 0;
+        for length in [before, 300] {
+            encoder.write_all(&vec![b'x'; length]).expect("encoded");
+            encoder.flush().expect("encoded");
+            for chunk in std::mem::take(encoder.get_mut()).chunks(5) {
+                decoder.feed(Bytes::copy_from_slice(chunk));
+                while let Some(bytes) = decoder.next().expect("decoded") {
+                    decoded += bytes.len();
+                }
+            }
+        }
+        assert_eq!(decoded, before + 300);
     }
 }
 
@@ -114,6 +148,10 @@ fn what_is_no_gzip_is_refused() {
         Err("it does not begin like gzip")
     );
     assert_eq!(decode(&flipped(2), 99), Err("it does not begin like gzip"));
+    assert_eq!(
+        decode(&flipped(3), 99),
+        Err("its header has flags that nobody knows")
+    );
     assert_eq!(decode(&flipped(10), 99), Err("its deflated data is corrupt"));
     assert_eq!(decode(&flipped(good.len() - 8), 99), Err("its checksum is wrong"));
     assert_eq!(decode(&flipped(good.len() - 1), 99), Err("its checksum is wrong"));

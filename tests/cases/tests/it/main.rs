@@ -9,6 +9,7 @@ mod cm_01;
 mod cm_02;
 mod cm_03;
 mod consistency;
+mod frame_limit;
 mod lp_01;
 mod lp_02;
 mod lp_03;

@@ -1,0 +1,191 @@
+//! What holds of the decoders for any bytes in any chunks. Fuzz targets and the test that replays their corpus share it.
+
+use std::{error::Error, fmt};
+
+use bytes::Bytes;
+use informer_transport::{Asked, ListSplitter, WatchDecoder, WatchFrame};
+use serde::{
+    Deserialize, Deserializer,
+    de::{MapAccess, Visitor},
+};
+use serde_json::value::RawValue;
+
+/// The first byte says how many bytes of sizes follow; the rest is a body, to be cut in pieces of these sizes, over and over.
+fn pieces(data: &[u8]) -> (Bytes, Vec<Bytes>) {
+    let (count, rest) = data
+        .split_first()
+        .map_or((0, data), |(first, rest)| (usize::from(first % 8), rest));
+    let (sizes, body) = rest.split_at(count.min(rest.len()));
+    let whole = Bytes::copy_from_slice(body);
+    let (mut left, mut cut) = (whole.clone(), Vec::new());
+    for size in sizes.iter().cycle() {
+        if left.is_empty() {
+            break;
+        }
+        cut.push(left.split_to(usize::from(*size).clamp(1, left.len())));
+    }
+    if !left.is_empty() {
+        cut.push(left);
+    }
+    (whole, cut)
+}
+
+/// Frames do not depend on the chunks, each byte is looked at a fixed number of times, and a limit is kept.
+pub(super) fn watch(data: &[u8]) {
+    let (whole, cut) = pieces(data);
+    let (frames, end) = decode(WatchDecoder::new(Asked::Watch), [whole.clone()], whole.len());
+    assert_eq!(end, None, "64 MiB are enough");
+    assert_eq!(
+        (frames.clone(), end),
+        decode(WatchDecoder::new(Asked::Watch), cut.clone(), whole.len())
+    );
+
+    const LIMIT: usize = 40;
+    let limited = || WatchDecoder::new(Asked::Watch).with_limit(LIMIT);
+    let (some, end) = decode(limited(), [whole.clone()], whole.len());
+    assert_eq!((some.clone(), end.clone()), decode(limited(), cut, whole.len()));
+    assert!(frames.starts_with(&some), "a limit changes no frame before it");
+    // Its line feed counts.
+    let is_long = |line: &[u8]| line.len() >= LIMIT;
+    if !whole.split(|byte| *byte == b'\n').any(is_long) {
+        assert_eq!((some.len(), end), (frames.len(), None), "no line is too long");
+    }
+}
+
+fn decode(
+    mut decoder: WatchDecoder,
+    chunks: impl IntoIterator<Item = Bytes>,
+    length: usize,
+) -> (Vec<String>, Option<String>) {
+    let mut frames = Vec::new();
+    let mut drain = |decoder: &mut WatchDecoder| loop {
+        match decoder.next_frame() {
+            Ok(Some(frame)) => frames.push(show(&frame)),
+            Ok(None) => return None,
+            Err(error) => return Some(error.to_string()),
+        }
+    };
+    for chunk in chunks {
+        decoder.push(chunk);
+        if let Some(error) = drain(&mut decoder) {
+            return (frames, Some(error));
+        }
+    }
+    decoder.finish();
+    let end = drain(&mut decoder);
+    if end.is_none() {
+        assert_eq!(decoder.buffered(), 0, "all was taken");
+        let most = 8 * length as u64 + 64;
+        assert!(
+            decoder.scanned() <= most,
+            "{} of {length} bytes",
+            decoder.scanned()
+        );
+    }
+    (frames, end)
+}
+
+fn show(frame: &WatchFrame) -> String {
+    let chain = |error: &dyn Error| {
+        let mut text = error.to_string();
+        let mut source = error.source();
+        while let Some(error) = source {
+            text = format!("{text}: {error}");
+            source = error.source();
+        }
+        text
+    };
+    match frame {
+        WatchFrame::Odd(error) => chain(error),
+        WatchFrame::Error(error) => format!("{} {}", error.code(), chain(error)),
+        frame => format!("{frame:?}"),
+    }
+}
+
+/// Items and the end do not depend on the chunks, and are what a JSON parser finds.
+pub(super) fn list(data: &[u8]) {
+    let (whole, cut) = pieces(data);
+    let splitter = || ListSplitter::new();
+    let split_whole = split(splitter(), [whole.clone()]);
+    assert_eq!(split_whole, split(splitter(), cut.clone()));
+    let limited = || ListSplitter::new().with_limit(24);
+    let (some, end) = split(limited(), cut);
+    assert!(
+        split_whole.0.starts_with(&some),
+        "a limit changes no item before it"
+    );
+    if end.is_ok() {
+        assert_eq!((some, end), split_whole);
+    }
+
+    let (items, Ok(end)) = split_whole else { return };
+    let Ok(Members(members)) = serde_json::from_slice::<Members>(&whole) else {
+        // What is inside an item is not looked at, so it may be no JSON.
+        return;
+    };
+    let mut wanted = Vec::new();
+    for (_, value) in members.iter().filter(|(key, _)| key == "items") {
+        let part: Option<Vec<Box<RawValue>>> = serde_json::from_str(value.get()).expect("an array or null");
+        wanted.extend(part.unwrap_or_default());
+    }
+    let wanted: Vec<&[u8]> = wanted.iter().map(|item| item.get().as_bytes()).collect();
+    assert_eq!(items, wanted);
+    let metadata = members.iter().rfind(|(key, _)| key == "metadata");
+    let metadata: Option<Metadata> =
+        metadata.and_then(|(_, value)| serde_json::from_str(value.get()).expect("it was read before"));
+    let metadata = metadata.unwrap_or_default();
+    assert_eq!(end.version.as_str(), metadata.version.unwrap_or_default());
+    assert_eq!(
+        end.token.as_deref().unwrap_or_default(),
+        metadata.token.unwrap_or_default()
+    );
+}
+
+#[derive(Default, Deserialize)]
+struct Metadata {
+    #[serde(rename = "resourceVersion")]
+    version: Option<String>,
+    #[serde(rename = "continue")]
+    token: Option<String>,
+}
+
+type Split = (Vec<Bytes>, Result<informer_transport::ListEnd, String>);
+
+fn split(mut splitter: ListSplitter, chunks: impl IntoIterator<Item = Bytes>) -> Split {
+    let mut items = Vec::new();
+    for chunk in chunks {
+        splitter.push(chunk);
+        loop {
+            match splitter.next_item() {
+                Ok(Some(item)) => items.push(item),
+                Ok(None) => break,
+                Err(error) => return (items, Err(format!("{error:?}"))),
+            }
+        }
+    }
+    let end = splitter.finish().map_err(|error| format!("{error:?}"));
+    (items, end)
+}
+
+/// The members of an object, in order, also those of the same name.
+struct Members(Vec<(String, Box<RawValue>)>);
+
+impl<'de> Deserialize<'de> for Members {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct All;
+        impl<'de> Visitor<'de> for All {
+            type Value = Members;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members, A::Error> {
+                let mut members = Vec::new();
+                while let Some(member) = map.next_entry()? {
+                    members.push(member);
+                }
+                Ok(Members(members))
+            }
+        }
+        deserializer.deserialize_map(All)
+    }
+}
