@@ -46,7 +46,7 @@ xflags::xflags! {
             optional --seed seed: u64
             /// The first of many seeds; 0 by default.
             optional --first first: u64
-            /// How many seeds; 6 000 by default.
+            /// How many seeds; 10 000 by default.
             optional --seeds seeds: u64
             /// Run the plan in this file, and print its trace.
             optional --plan path: PathBuf

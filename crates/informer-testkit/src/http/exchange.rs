@@ -227,7 +227,8 @@ impl FakeApi {
             .and_then(|about| self.kinds.find(&about.group, &about.version, &about.plural))
             .and_then(|(key, _)| self.kinds.get(&key))
             .map_or(self.revision, |kind| kind.table.exact_floor());
-        self.revision.saturating_sub(revisions).max(floor)
+        // No server is at version 0: that would be read as "any".
+        self.revision.saturating_sub(revisions).max(floor).max(1)
     }
 
     fn advance(&mut self, exchange: &mut Exchange) -> HeadPoll {

@@ -188,6 +188,18 @@ fn a_replica_that_lags_serves_the_past_until_it_has_caught_up() {
 }
 
 #[test]
+fn a_replica_that_lags_by_more_than_there_was_is_at_the_first_version() {
+    let mut site = site();
+    let lag = Fault::Lag {
+        revisions: 1_000_000,
+        catches_up_in: Duration::from_secs(5),
+    };
+    site.api.faults().always(On::any(), lag);
+    let (_, old) = site.get("/api/v1/configmaps?resourceVersion=0");
+    assert_eq!(old["metadata"]["resourceVersion"], "1");
+}
+
+#[test]
 fn a_bookmark_that_is_due_waits_for_the_state_that_a_lagging_replica_does_not_have() {
     let mut site = site();
     let lag = Fault::Lag {
