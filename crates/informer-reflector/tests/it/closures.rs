@@ -55,6 +55,26 @@ fn closures_are_a_source() {
     assert_eq!(*asked.lock().unwrap(), ["Some(3)", "None"]);
 }
 
+/// client-go `ListWatch.DisableChunking`.
+#[test]
+fn a_source_that_does_not_page_is_asked_for_whole_lists() {
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let lists = asked.clone();
+    let source = ListWatch::new(
+        move |request: ListRequest| {
+            lists.lock().unwrap().push((request.limit, request.token));
+            async { Ok::<_, SourceError>(feed::list([object("a@1")], "1")) }
+        },
+        |_: WatchRequest| async { Ok::<_, SourceError>(feed::from_iter([])) },
+    )
+    .paging(false);
+    let mut request = ListRequest::default();
+    request.limit = Some(3);
+    request.token = Some("next".into());
+    drop(ready(source.list(request)).unwrap());
+    assert_eq!(*asked.lock().unwrap(), [(None, Some("next".into()))]);
+}
+
 #[test]
 fn errors_keep_their_class() {
     use informer_core::{Classify, FailureClass, Listed};
