@@ -1,0 +1,1 @@
+//! Event recorder with series, aggregation and a spam filter.

@@ -1,0 +1,1 @@
+//! A kube client as transport, and kube types in every layer.

@@ -1,0 +1,1 @@
+//! Controllers, caches, servers and leader election, started and stopped in order.
