@@ -130,14 +130,10 @@ impl Resyncs {
         any
     }
 
-    /// What the last check caused was told to the handlers.
-    pub(crate) fn told(&mut self) {
-        self.under_way = false;
-    }
-
-    /// Whether what the last check caused is still to be told.
-    pub(crate) fn is_under_way(&self) -> bool {
-        self.under_way
+    /// What the queue handed out so far is with the handlers. `told`: the resync itself was in it. A queue that spreads a resync over the keys
+    /// does not say when it ends, and hands out nothing where nothing is stored: once nothing waits in it, it has ended.
+    pub(crate) fn handle_progress(&mut self, told: bool, nothing_waits: impl FnOnce() -> bool) {
+        self.under_way = self.under_way && !told && !nothing_waits();
     }
 
     /// Whether the resync under way is for this handler.

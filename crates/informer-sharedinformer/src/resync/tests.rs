@@ -29,7 +29,7 @@ fn a_check_marks_who_is_due_and_nobody_else() {
         let any = resyncs.handle_timeout(t0 + secs(n));
         assert_eq!(any, !due(&resyncs).is_empty());
         seen.push(due(&resyncs));
-        resyncs.told();
+        resyncs.handle_progress(true, || false);
     }
     assert_eq!(seen, [vec![], vec![2], vec![3], vec![2], vec![], vec![2, 3]]);
     assert!(!resyncs.handle_timeout(t0 + secs(6)), "once is enough");
@@ -97,7 +97,19 @@ fn one_resync_does_not_pile_up_on_another() {
         assert_eq!(due(&resyncs), [1]);
         assert_eq!(resyncs.poll_timeout(), Some(now + secs(later + 10)));
     }
-    resyncs.told();
+    resyncs.handle_progress(true, || false);
     assert!(resyncs.handle_timeout(now + secs(40)));
     assert_eq!(due(&resyncs), [1, 2]);
+}
+
+#[test]
+fn a_resync_that_the_queue_spreads_ends_when_nothing_waits() {
+    let (now, mut resyncs) = (start(), Resyncs::new(Some(secs(10))));
+    resyncs.add(now, 1, Resync::Inherit);
+    resyncs.start(now);
+    assert!(resyncs.handle_timeout(now + secs(10)));
+    resyncs.handle_progress(false, || false);
+    assert!(!resyncs.handle_timeout(now + secs(20)), "some of it waits");
+    resyncs.handle_progress(false, || true);
+    assert!(resyncs.handle_timeout(now + secs(30)));
 }

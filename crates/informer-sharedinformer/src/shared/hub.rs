@@ -89,10 +89,7 @@ impl<Q: Key, K: Send + Sync + 'static> Hub<Q, K> {
         let resynced = batch.deltas.iter().any(|delta| matches!(delta, Delta::Resync));
         let mut committed = self.commit(now, batch);
         queue.settle(mem::take(&mut committed.back));
-        // A queue that spreads a resync over the keys does not say when it ends; when nothing waits it has.
-        if self.resyncs.is_under_way() && (resynced || queue.is_empty()) {
-            self.resyncs.told();
-        }
+        self.resyncs.handle_progress(resynced, || queue.is_empty());
         committed
     }
 

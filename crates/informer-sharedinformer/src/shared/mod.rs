@@ -275,10 +275,9 @@ impl<Q: Key, K: Send + Sync + 'static> Shared<Q, K> {
         let due = self.lock().resyncs.handle_timeout(self.clock.now());
         if due {
             informer_core::DeltaSink::push(sink, Delta::Resync);
-            // A queue that spreads it over the keys has nothing to spread where nothing is stored, and no batch will say that it was told.
-            if self.queue.is_empty() {
-                self.lock().resyncs.told();
-            }
+            self.lock()
+                .resyncs
+                .handle_progress(false, || self.queue.is_empty());
         }
     }
 
