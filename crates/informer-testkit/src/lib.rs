@@ -6,6 +6,7 @@
 //! * [`SharedApi`] and [`FakeTransport`]: the model behind a lock, as a `Transport` without sockets or runtime.
 //! * [`ScriptedTransport`] and [`ScriptedSource`]: answers that a test writes down, byte for byte or event for event.
 //! * [`ManualClock`], [`Tasks`], [`block_on`]: virtual time and a stepped executor.
+//! * [`replay_corpus`]: what a fuzz target holds to, held to by a test.
 //! * [`workload`]: a sample cluster whose pods start, run, move, restart and finish.
 //! * [`conformance`]: suites that check a layer of your own against the contract of the one it stands in for.
 //!
@@ -43,6 +44,7 @@
 mod api;
 mod clock;
 pub mod conformance;
+mod corpus;
 mod faults;
 mod http;
 mod rng;
@@ -56,6 +58,7 @@ pub use api::{
     Patch, Propagation, ResourceDef, SelectorError, WatchEnd, WatchId, WatchOptions, WatchPoll,
 };
 pub use clock::ManualClock;
+pub use corpus::replay_corpus;
 pub use faults::{Fault, Faults, On, Plan};
 pub use http::{BodyPoll, ExchangeId, Failure, HeadPoll, LoggedRequest, Reply, RequestLog, Verb};
 pub use rng::Rng;

@@ -1,27 +1,10 @@
 //! What the fuzz targets hold to holds for their kept corpus.
 
-use std::{fs, panic::catch_unwind, path::Path};
+use informer_testkit::replay_corpus;
 
 use crate::properties;
 
-fn replay(target: &str, holds: fn(&[u8])) {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/corpus")
-        .join(target);
-    let files: Vec<_> = fs::read_dir(folder)
-        .expect("a kept corpus")
-        .map(|entry| entry.expect("a file").path())
-        .collect();
-    assert!(files.len() > 10, "a corpus of {}", files.len());
-    let fails = |path: &&std::path::PathBuf| {
-        let data = fs::read(path).expect("a file");
-        catch_unwind(|| holds(&data)).is_err()
-    };
-    let failed: Vec<_> = files.iter().filter(fails).collect();
-    assert!(failed.is_empty(), "{failed:?}");
-}
-
 #[test]
 fn selectors() {
-    replay("selectors", properties::selectors);
+    replay_corpus(env!("CARGO_MANIFEST_DIR"), "selectors", properties::selectors);
 }

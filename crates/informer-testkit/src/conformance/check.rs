@@ -71,7 +71,21 @@ macro_rules! scoped {
     };
 }
 
-pub(super) use {async_checks, checks, ensure, scoped};
+/// The methods that every suite of plain checks has; the name is that of the contract.
+macro_rules! runs {
+    ($contract:literal) => {
+        $crate::conformance::check::scoped!();
+
+        /// Runs the checks.
+        pub fn run(&self) -> $crate::conformance::Report {
+            let mut report = $crate::conformance::Report::new(&self.subject, $contract);
+            $crate::conformance::check::run(&mut report, &self.rig, all(), &self.scope);
+            report
+        }
+    };
+}
+
+pub(super) use {async_checks, checks, ensure, runs, scoped};
 
 pub(super) struct Check<Run> {
     pub(super) name: &'static str,

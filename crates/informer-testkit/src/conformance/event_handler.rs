@@ -21,8 +21,8 @@ use std::fmt;
 use informer_core::{Change, Entry, EventHandler};
 
 use super::{
-    Report, Samples, Things,
-    check::{self, Check, Outcome, Plain, Scope, checks, ensure, scoped},
+    Samples, Things,
+    check::{Check, Outcome, Plain, Scope, checks, ensure, runs},
     probe::step_by_step,
     samples::{entry, reborn},
 };
@@ -89,14 +89,7 @@ impl<S: Samples> Suite<S> {
         suite
     }
 
-    scoped!();
-
-    /// Runs the checks.
-    pub fn run(&self) -> Report {
-        let mut report = Report::new(&self.subject, "EventHandler");
-        check::run(&mut report, &self.rig, all(), &self.scope);
-        report
-    }
+    runs!("EventHandler");
 }
 
 impl<S: Samples> fmt::Debug for Suite<S> {

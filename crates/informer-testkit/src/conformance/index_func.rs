@@ -17,10 +17,7 @@ use std::{collections::BTreeSet, fmt};
 
 use informer_core::{IndexError, IndexFunc};
 
-use super::{
-    Report,
-    check::{self, Check, Outcome, Plain, Scope, checks, ensure, scoped},
-};
+use super::check::{Check, Outcome, Plain, Scope, checks, ensure, runs};
 use crate::Rng;
 
 /// Checks an index function of objects `K`.
@@ -66,14 +63,7 @@ impl<F: IndexFunc<K> + 'static, K: Send + Sync + 'static> Suite<F, K> {
         self
     }
 
-    scoped!();
-
-    /// Runs the checks.
-    pub fn run(&self) -> Report {
-        let mut report = Report::new(&self.subject, "IndexFunc");
-        check::run(&mut report, &self.rig, all(), &self.scope);
-        report
-    }
+    runs!("IndexFunc");
 }
 
 impl<F, K> fmt::Debug for Suite<F, K> {

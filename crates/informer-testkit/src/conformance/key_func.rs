@@ -39,10 +39,7 @@ use std::{
 
 use informer_core::{Identity, Key, KeyError, KeyFunc, Stamp};
 
-use super::{
-    Report,
-    check::{self, Check, Outcome, Plain, Scope, checks, ensure, scoped},
-};
+use super::check::{Check, Outcome, Plain, Scope, checks, ensure, runs};
 use crate::Rng;
 
 /// Checks a key function of objects `K`.
@@ -100,14 +97,7 @@ impl<F: KeyFunc<K> + 'static, K: Send + Sync + 'static> Suite<F, K> {
         self
     }
 
-    scoped!();
-
-    /// Runs the checks.
-    pub fn run(&self) -> Report {
-        let mut report = Report::new(&self.subject, "KeyFunc");
-        check::run(&mut report, &self.rig, all(), &self.scope);
-        report
-    }
+    runs!("KeyFunc");
 }
 
 impl<F, K> fmt::Debug for Suite<F, K> {

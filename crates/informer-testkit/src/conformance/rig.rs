@@ -313,3 +313,67 @@ pub(super) fn bookmark<Q, K>(at: &str) -> Delta<Q, K> {
         may_rewind: false,
     }
 }
+
+/// A suite of what is made with index functions and has a writer and a reader.
+macro_rules! store_suite {
+    ($(#[$doc:meta])* $contract:literal) => {
+        $(#[$doc])*
+        pub struct Suite<S: Samples = Things> {
+            subject: String,
+            rig: StoreRig<S>,
+            scope: Scope,
+        }
+
+        impl Suite {
+            /// For a store that takes any key and object. `make` makes an empty one with these index functions: its writer and a reader.
+            pub fn new<W, R>(
+                subject: &str,
+                make: impl Fn(Indices<<Things as Samples>::Object>) -> (W, R) + 'static,
+            ) -> Self
+            where
+                W: StoreWriter<<Things as Samples>::Key, <Things as Samples>::Object> + 'static,
+                R: Store<<Things as Samples>::Key, <Things as Samples>::Object> + 'static,
+            {
+                Self::over(Things, subject, make)
+            }
+        }
+
+        impl<S: Samples> Suite<S> {
+            /// For a store of these keys and objects.
+            pub fn over<W, R>(
+                samples: S,
+                subject: &str,
+                make: impl Fn(Indices<S::Object>) -> (W, R) + 'static,
+            ) -> Self
+            where
+                W: StoreWriter<S::Key, S::Object> + 'static,
+                R: Store<S::Key, S::Object> + 'static,
+            {
+                Self {
+                    subject: subject.to_owned(),
+                    rig: StoreRig::new(samples, make),
+                    scope: Scope::default(),
+                }
+            }
+
+            /// The store has no indices: it is made with none.
+            #[must_use]
+            pub fn without_indices(mut self) -> Self {
+                self.rig.indexed = false;
+                self
+            }
+
+            runs!($contract);
+        }
+
+        impl<S: Samples> std::fmt::Debug for Suite<S> {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.debug_struct("Suite")
+                    .field("subject", &self.subject)
+                    .finish_non_exhaustive()
+            }
+        }
+    };
+}
+
+pub(super) use store_suite;

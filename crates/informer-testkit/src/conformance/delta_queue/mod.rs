@@ -29,8 +29,8 @@ use std::{fmt, sync::Arc};
 use informer_core::{DeltaQueue, Store};
 
 use super::{
-    Report, Samples, Things,
-    check::{self, Check, Plain, Scope, checks, scoped},
+    Samples, Things,
+    check::{Check, Plain, Scope, checks, runs},
 };
 
 use batches::{
@@ -104,14 +104,7 @@ impl<S: Samples> Suite<S> {
         self
     }
 
-    scoped!();
-
-    /// Runs the checks.
-    pub fn run(&self) -> Report {
-        let mut report = Report::new(&self.subject, "DeltaQueue");
-        check::run(&mut report, &self.rig, all(), &self.scope);
-        report
-    }
+    runs!("DeltaQueue");
 }
 
 impl<S: Samples> fmt::Debug for Suite<S> {

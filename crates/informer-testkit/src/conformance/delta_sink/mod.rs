@@ -35,8 +35,8 @@ use std::{fmt, sync::Arc};
 use informer_core::{Batch, Delta, DeltaSink, Key, Store};
 
 use super::{
-    Report, Samples, Things,
-    check::{self, Check, Plain, Scope, checks, scoped},
+    Samples, Things,
+    check::{Check, Plain, Scope, checks, runs},
     reference::SharedReference,
 };
 
@@ -142,14 +142,7 @@ impl<S: Samples> Suite<S> {
         self
     }
 
-    scoped!();
-
-    /// Runs the checks.
-    pub fn run(&self) -> Report {
-        let mut report = Report::new(&self.subject, "DeltaSink");
-        check::run(&mut report, &self.rig, all(), &self.scope);
-        report
-    }
+    runs!("DeltaSink");
 }
 
 impl<S: Samples> fmt::Debug for Suite<S> {

@@ -24,9 +24,9 @@ mod waits;
 use informer_core::{Store, StoreWriter};
 
 use super::{
-    Indices, Report, Samples, Things,
-    check::{self, Check, Plain, Scope, checks, scoped},
-    rig::StoreRig,
+    Indices, Samples, Things,
+    check::{Check, Plain, Scope, checks, runs},
+    rig::{StoreRig, store_suite},
 };
 
 use indices::{a_visit_breaks, an_index_forgets, an_unknown_index, values_are_folded};
@@ -37,68 +37,9 @@ use reads::{
 use threads::{a_reader_does_not_wait, a_writer_does_not_wait, nothing_torn_is_seen};
 use waits::{a_version_is_waited_for, whoever_waits_is_woken};
 
-/// Checks the readers' side of a store.
-pub struct Suite<S: Samples = Things> {
-    subject: String,
-    rig: StoreRig<S>,
-    scope: Scope,
-}
-
-impl Suite {
-    /// For a store that takes any key and object. `make` makes an empty one with these index functions: its writer and a reader.
-    pub fn new<W, R>(
-        subject: &str,
-        make: impl Fn(Indices<<Things as Samples>::Object>) -> (W, R) + 'static,
-    ) -> Self
-    where
-        W: StoreWriter<<Things as Samples>::Key, <Things as Samples>::Object> + 'static,
-        R: Store<<Things as Samples>::Key, <Things as Samples>::Object> + 'static,
-    {
-        Self::over(Things, subject, make)
-    }
-}
-
-impl<S: Samples> Suite<S> {
-    /// For a store of these keys and objects.
-    pub fn over<W, R>(
-        samples: S,
-        subject: &str,
-        make: impl Fn(Indices<S::Object>) -> (W, R) + 'static,
-    ) -> Self
-    where
-        W: StoreWriter<S::Key, S::Object> + 'static,
-        R: Store<S::Key, S::Object> + 'static,
-    {
-        Self {
-            subject: subject.to_owned(),
-            rig: StoreRig::new(samples, make),
-            scope: Scope::default(),
-        }
-    }
-
-    /// The store has no indices: it is made with none.
-    #[must_use]
-    pub fn without_indices(mut self) -> Self {
-        self.rig.indexed = false;
-        self
-    }
-
-    scoped!();
-
-    /// Runs the checks.
-    pub fn run(&self) -> Report {
-        let mut report = Report::new(&self.subject, "Store and Snapshot");
-        check::run(&mut report, &self.rig, all(), &self.scope);
-        report
-    }
-}
-
-impl<S: Samples> std::fmt::Debug for Suite<S> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Suite")
-            .field("subject", &self.subject)
-            .finish_non_exhaustive()
-    }
+store_suite! {
+    /// Checks the readers' side of a store.
+    "Store and Snapshot"
 }
 
 fn all<S: Samples>() -> Vec<Check<Plain<StoreRig<S>>>> {

@@ -23,14 +23,12 @@ mod random;
 mod refused;
 mod wholes;
 
-use std::fmt;
-
 use informer_core::{Store, StoreWriter};
 
 use super::{
-    Indices, Report, Samples, Things,
-    check::{self, Check, Plain, Scope, checks, scoped},
-    rig::StoreRig,
+    Indices, Samples, Things,
+    check::{Check, Plain, Scope, checks, runs},
+    rig::{StoreRig, store_suite},
 };
 
 use applied::{applied_by_marks_alone, applied_follows, applied_goes_forward, applied_without_order};
@@ -42,68 +40,9 @@ use random::as_the_rules_say;
 use refused::{all_at_once, appends, refused_by_error, refused_by_panic, refused_in_a_list};
 use wholes::{a_bookmark, a_key_twice, a_list, a_list_again, a_list_with_gaps, a_resync};
 
-/// Checks the writer of a store.
-pub struct Suite<S: Samples = Things> {
-    subject: String,
-    rig: StoreRig<S>,
-    scope: Scope,
-}
-
-impl Suite {
-    /// For a store that takes any key and object. `make` makes an empty one with these index functions: its writer and a reader.
-    pub fn new<W, R>(
-        subject: &str,
-        make: impl Fn(Indices<<Things as Samples>::Object>) -> (W, R) + 'static,
-    ) -> Self
-    where
-        W: StoreWriter<<Things as Samples>::Key, <Things as Samples>::Object> + 'static,
-        R: Store<<Things as Samples>::Key, <Things as Samples>::Object> + 'static,
-    {
-        Self::over(Things, subject, make)
-    }
-}
-
-impl<S: Samples> Suite<S> {
-    /// For a store of these keys and objects.
-    pub fn over<W, R>(
-        samples: S,
-        subject: &str,
-        make: impl Fn(Indices<S::Object>) -> (W, R) + 'static,
-    ) -> Self
-    where
-        W: StoreWriter<S::Key, S::Object> + 'static,
-        R: Store<S::Key, S::Object> + 'static,
-    {
-        Self {
-            subject: subject.to_owned(),
-            rig: StoreRig::new(samples, make),
-            scope: Scope::default(),
-        }
-    }
-
-    /// The store has no indices: it is made with none.
-    #[must_use]
-    pub fn without_indices(mut self) -> Self {
-        self.rig.indexed = false;
-        self
-    }
-
-    scoped!();
-
-    /// Runs the checks.
-    pub fn run(&self) -> Report {
-        let mut report = Report::new(&self.subject, "StoreWriter");
-        check::run(&mut report, &self.rig, all(), &self.scope);
-        report
-    }
-}
-
-impl<S: Samples> fmt::Debug for Suite<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Suite")
-            .field("subject", &self.subject)
-            .finish_non_exhaustive()
-    }
+store_suite! {
+    /// Checks the writer of a store.
+    "StoreWriter"
 }
 
 fn all<S: Samples>() -> Vec<Check<Plain<StoreRig<S>>>> {
