@@ -4,7 +4,7 @@
 //! A [`Client`] asks one API server through a [`Transport`](informer_transport::Transport). An [`Api`] is one kind in one form of object (typed,
 //! the user's own serde struct, dynamic, metadata only) with its verbs; its [`source`](Api::source) is the
 //! [`ListerWatcher`](informer_core::ListerWatcher) that a reflector reads from. [`Discovery`] turns `po` or `deployments.apps` into a
-//! [`Resource`](informer_core::Resource). [`DynamicMeta`] and [`PartialMeta`] read metadata for selectors and predicates.
+//! [`Resource`](informer_core::Resource), and [`Kinds`] a Rust type, or what an object says of itself. [`DynamicMeta`] and [`PartialMeta`] read metadata for selectors and predicates.
 //!
 //! # What it is not
 //! It connects to nothing (`informer-hyper` does), retries nothing and caches nothing: that is for reflectors and informers.
@@ -81,6 +81,7 @@ mod discovery;
 mod error;
 #[cfg(feature = "k8s-openapi")]
 mod k8s;
+mod kinds;
 mod meta;
 mod source;
 
@@ -94,5 +95,6 @@ pub use informer_transport::{
 };
 #[cfg(feature = "k8s-openapi")]
 pub use k8s::{K8s, KnownScope, resource_of};
+pub use kinds::{KindConflict, Kinds, UnknownKind};
 pub use meta::{DynamicMeta, PartialMeta};
 pub use source::{ApiSource, ListFeed, WatchFeed};

@@ -5,6 +5,7 @@
 mod cases;
 mod discovery;
 mod errors;
+mod kinds;
 mod lists;
 mod meta;
 mod scripted;
