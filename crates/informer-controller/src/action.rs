@@ -34,13 +34,19 @@ impl Attempt {
     }
 }
 
-/// What happens to a request that was reconciled without an error. In each case its failures are forgotten.
+/// What happens to a request that was reconciled without an error. Its failures are forgotten, unless it says otherwise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Action {
     /// Nothing, until something changes.
     #[default]
     Done,
+    /// It comes again when the queue's limiter allows it: later each time, as after a failure, and the failures that the limiter counts
+    /// are not forgotten (controller-runtime's `Requeue`, deprecated there). Better say when: [`RequeueAfter`](Self::RequeueAfter).
+    Requeue {
+        /// At this priority instead of the one it was taken at.
+        priority: Option<i32>,
+    },
     /// It comes again, even if nothing changes.
     RequeueAfter {
         /// After this time; zero is at once.
@@ -51,6 +57,12 @@ pub enum Action {
 }
 
 impl Action {
+    /// Comes again when the limiter allows it.
+    #[must_use]
+    pub const fn requeue() -> Self {
+        Self::Requeue { priority: None }
+    }
+
     /// Comes again after this time.
     #[must_use]
     pub const fn requeue_after(after: Duration) -> Self {
@@ -65,6 +77,9 @@ impl Action {
     pub const fn at_priority(self, priority: i32) -> Self {
         match self {
             Self::Done => Self::Done,
+            Self::Requeue { .. } => Self::Requeue {
+                priority: Some(priority),
+            },
             Self::RequeueAfter { after, .. } => Self::RequeueAfter {
                 after,
                 priority: Some(priority),

@@ -7,8 +7,8 @@ use informer_sharedinformer::SharedInformer;
 use informer_workqueue::{Config, DelayedCopy, ItemExponential, Metrics, Queue, RateLimiter, WorkQueue};
 
 use crate::{
-    Action, Attempt, BoxReconciler, BuildError, Controller, InformerSource, Mapper, Reconciler, Request,
-    Source, reconcile_fn,
+    Action, Attempt, BoxReconciler, BuildError, Controller, InformerSource, Mapper, ReconcileMetrics,
+    ReconcileMetricsProvider, Reconciler, Request, Source, reconcile_fn,
     shared::{Options, Shared},
 };
 
@@ -19,7 +19,8 @@ pub struct Builder<R> {
     reconcilers: Vec<BoxReconciler<R>>,
     queue: Option<Arc<dyn WorkQueue<R>>>,
     limiter: Option<Box<dyn RateLimiter<R>>>,
-    metrics: Option<Arc<dyn Metrics>>,
+    queue_metrics: Option<Arc<dyn Metrics>>,
+    metrics: Option<Arc<dyn ReconcileMetrics>>,
     clock: BoxClock,
     options: Options,
 }
@@ -32,6 +33,7 @@ impl<R: Request> Builder<R> {
             reconcilers: Vec::new(),
             queue: None,
             limiter: None,
+            queue_metrics: None,
             metrics: None,
             clock: BoxClock::new(TokioClock),
             options: Options {
@@ -105,7 +107,22 @@ impl<R: Request> Builder<R> {
     /// Who counts what happens in the default queue.
     #[must_use]
     pub fn queue_metrics(mut self, metrics: impl Metrics + 'static) -> Self {
+        self.queue_metrics = Some(Arc::new(metrics));
+        self
+    }
+
+    /// Who counts reconciles.
+    #[must_use]
+    pub fn metrics(mut self, metrics: impl ReconcileMetrics + 'static) -> Self {
         self.metrics = Some(Arc::new(metrics));
+        self
+    }
+
+    /// Who counts reconciles, and what happens in the default queue: what this provider has for a controller of this name.
+    #[must_use]
+    pub fn metrics_from(mut self, provider: &dyn ReconcileMetricsProvider) -> Self {
+        self.metrics = Some(provider.reconciles(&self.name));
+        self.queue_metrics = Some(provider.queue(&self.name));
         self
     }
 
@@ -157,18 +174,19 @@ impl<R: Request> Builder<R> {
         if self.options.concurrency == 0 {
             return refuse("has a concurrency of zero");
         }
-        if self.queue.is_some() && (self.limiter.is_some() || self.metrics.is_some()) {
+        if self.queue.is_some() && (self.limiter.is_some() || self.queue_metrics.is_some()) {
             return refuse("was given a queue: give limiter and metrics to that queue");
         }
         let queue = self
             .queue
-            .unwrap_or_else(|| default_queue(self.limiter, self.metrics, self.clock.clone()));
+            .unwrap_or_else(|| default_queue(self.limiter, self.queue_metrics, self.clock.clone()));
         Ok(Controller::new(Shared::new(
             self.name,
             queue,
             reconciler,
             self.clock,
             self.options,
+            self.metrics,
             self.sources,
         )))
     }

@@ -59,6 +59,7 @@ mod controller;
 mod driver;
 mod error;
 mod mapper;
+mod metrics;
 mod predicate;
 mod reconciler;
 mod shared;
@@ -71,6 +72,7 @@ pub use controller::{Controller, Running};
 pub use driver::Ended;
 pub use error::{BuildError, MissingMeta, ReconcileError, RunError};
 pub use mapper::{ForObject, ForOwner, MapFn, Mapper, map_fn};
+pub use metrics::{ReconcileMetrics, ReconcileMetricsProvider, ReconcileResult};
 pub use predicate::{
     And, GenerationChanged, LabelsMatch, Not, ObjectFn, Or, Predicate, PredicateExt, VersionChanged,
     object_fn,

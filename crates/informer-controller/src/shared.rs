@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use ahash::AHashMap;
@@ -12,8 +12,8 @@ use informer_workqueue::{Lease, Outcome, Shutdown, WorkQueue};
 use tokio::sync::watch;
 
 use crate::{
-    Action, Attempt, BoxReconciler, Counts, Phase, ReconcileError, Request, RunError, Source, Status,
-    error::RunErrorKind,
+    Action, Attempt, BoxReconciler, Counts, Phase, ReconcileError, ReconcileMetrics, ReconcileResult,
+    Request, RunError, Source, Status, error::RunErrorKind,
 };
 
 pub(crate) struct Shared<R> {
@@ -22,6 +22,7 @@ pub(crate) struct Shared<R> {
     pub(crate) reconciler: BoxReconciler<R>,
     pub(crate) clock: BoxClock,
     pub(crate) options: Options,
+    pub(crate) metrics: Option<Arc<dyn ReconcileMetrics>>,
     pub(crate) life: watch::Sender<Life>,
     work: Mutex<Work<R>>,
 }
@@ -64,8 +65,12 @@ impl<R: Request> Shared<R> {
         reconciler: BoxReconciler<R>,
         clock: BoxClock,
         options: Options,
+        metrics: Option<Arc<dyn ReconcileMetrics>>,
         sources: Vec<Box<dyn Source<R>>>,
     ) -> Self {
+        if let Some(metrics) = &metrics {
+            metrics.max_concurrent(options.concurrency);
+        }
         let work = Work {
             sources,
             waiting_for: Vec::new(),
@@ -80,6 +85,7 @@ impl<R: Request> Shared<R> {
             reconciler,
             clock,
             options,
+            metrics,
             life: watch::Sender::new(Life::default()),
             work: Mutex::new(work),
         }
@@ -137,8 +143,27 @@ impl<R: Request> Shared<R> {
         }
     }
 
+    /// When an attempt begins, if somebody wants to know how long it takes; and counts it.
+    pub(crate) fn meter_begin(&self) -> Option<Instant> {
+        let metrics = self.metrics.as_ref()?;
+        metrics.began();
+        Some(self.clock.now())
+    }
+
     /// An attempt ended: counts, remembers, and says to the queue what comes next.
-    pub(crate) fn end_attempt(&self, lease: Lease<R>, result: &Result<Action, ReconcileError>) {
+    pub(crate) fn end_attempt(
+        &self,
+        lease: Lease<R>,
+        since: Option<Instant>,
+        result: &Result<Action, ReconcileError>,
+    ) {
+        if let Some((metrics, since)) = self.metrics.as_ref().zip(since) {
+            tell(
+                &**metrics,
+                self.clock.now().saturating_duration_since(since),
+                result,
+            );
+        }
         let mut work = self.work();
         let (outcome, priority) = match result {
             Ok(action) => {
@@ -163,6 +188,9 @@ impl<R: Request> Shared<R> {
     /// An attempt runs no more, however it ended.
     pub(crate) fn forget_attempt(&self, id: u64) {
         self.work().running.remove(&id);
+        if let Some(metrics) = &self.metrics {
+            metrics.ended();
+        }
     }
 
     /// What runs, in the order in which it began.
@@ -205,6 +233,10 @@ impl<R: Request> Work<R> {
                 self.counts.succeeded += 1;
                 (Outcome::Forget, None)
             }
+            Action::Requeue { priority } => {
+                self.counts.requeued += 1;
+                (Outcome::Retry, priority)
+            }
             Action::RequeueAfter { after, priority } => {
                 self.counts.requeued += 1;
                 (Outcome::RetryAfter(after), priority)
@@ -224,4 +256,33 @@ impl<R: Request> Work<R> {
         };
         self.failures.insert(request.clone(), failure);
     }
+}
+
+impl<R> Drop for Shared<R> {
+    fn drop(&mut self) {
+        if let Some(metrics) = &self.metrics {
+            metrics.gone();
+        }
+    }
+}
+
+fn tell(metrics: &dyn ReconcileMetrics, took: Duration, result: &Result<Action, ReconcileError>) {
+    let label = match result {
+        Ok(Action::Done) => ReconcileResult::Success,
+        Ok(Action::Requeue { .. }) => ReconcileResult::Requeue,
+        Ok(Action::RequeueAfter { .. }) => ReconcileResult::RequeueAfter,
+        Err(error) => {
+            if error.is_terminal() {
+                metrics.terminal_error();
+            }
+            if error.is_panic() {
+                metrics.panicked();
+            }
+            if error.is_timeout() {
+                metrics.timed_out();
+            }
+            ReconcileResult::Error
+        }
+    };
+    metrics.reconciled(label, took);
 }

@@ -22,7 +22,7 @@ pub enum DelayedCopy {
 pub struct Config<T> {
     pub(crate) limiter: Box<dyn RateLimiter<T>>,
     pub(crate) order: Box<dyn Order<T>>,
-    pub(crate) metrics: Box<dyn Metrics>,
+    pub(crate) metrics: Option<Box<dyn Metrics>>,
     pub(crate) delayed_copy: DelayedCopy,
 }
 
@@ -31,7 +31,7 @@ impl<T: Item> Default for Config<T> {
         Self {
             limiter: Box::new(default_controller_limiter()),
             order: Box::new(Priority::default()),
-            metrics: Box::new(()),
+            metrics: None,
             delayed_copy: DelayedCopy::default(),
         }
     }
@@ -55,7 +55,7 @@ impl<T> Config<T> {
     /// With somebody to count.
     #[must_use]
     pub fn metrics(mut self, metrics: impl Metrics + 'static) -> Self {
-        self.metrics = Box::new(metrics);
+        self.metrics = Some(Box::new(metrics));
         self
     }
 

@@ -38,7 +38,7 @@
 //! ```
 //!
 //! # Cancel safety
-//! Dropping the future of [`Queue::take`] or [`Queue::drained`] loses nothing: an item is moved out only when the future returns, and a
+//! Dropping the future of [`Queue::take`], [`Queue::drained`] or [`Queue::drain`] loses nothing: an item is moved out only when the future returns, and a
 //! wake-up that a dropped future had received is passed on to the next worker.
 //!
 //! # Swap it
@@ -50,6 +50,7 @@
 
 mod clock;
 mod config;
+mod drain;
 mod handle;
 mod lease;
 mod limiter;
@@ -66,6 +67,7 @@ mod handle_under_loom;
 
 pub use clock::ThreadClock;
 pub use config::{Config, DelayedCopy};
+pub use drain::Drained;
 pub use handle::{Queue, Take};
 pub use lease::{Holder, Lease};
 pub use limiter::{
@@ -73,7 +75,7 @@ pub use limiter::{
     default_item_limiter,
 };
 pub use machine::{Machine, Stats, Taken, Ticket};
-pub use metrics::Metrics;
+pub use metrics::{Metrics, Probe};
 pub use options::{AddOptions, Outcome, Shutdown};
 pub use order::{Fifo, Order, Priority};
 pub use work_queue::{Item, WorkQueue, WorkQueueExt};

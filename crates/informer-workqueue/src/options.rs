@@ -66,24 +66,27 @@ pub enum Shutdown {
     Now,
     /// Work in hand may finish; `drained` waits for it.
     Drain {
-        /// What is ready, and what was added again while in work, is handed out first (client-go `ShutDownWithDrain`, which however does not
-        /// wait for what nobody has begun). Otherwise it is dropped.
+        /// What is ready, and what was added again while in work, is handed out first, and waited for. Otherwise it is dropped.
         queued: bool,
     },
+    /// What is ready is still handed out, but `drained` waits for work in hand only, not for what nobody has begun (client-go
+    /// `ShutDownWithDrain`, and `ShutDown` where nobody waits).
+    InHand,
 }
 
 impl Shutdown {
     /// Whether what is ready is still handed out.
     pub(crate) const fn hands_out(self) -> bool {
-        matches!(self, Self::Drain { queued: true })
+        matches!(self, Self::Drain { queued: true } | Self::InHand)
     }
 
     /// How hard it is: it can only grow.
     pub(crate) const fn hardness(self) -> u8 {
         match self {
             Self::Drain { queued: true } => 0,
-            Self::Drain { queued: false } => 1,
-            Self::Now => 2,
+            Self::InHand => 1,
+            Self::Drain { queued: false } => 2,
+            Self::Now => 3,
         }
     }
 }

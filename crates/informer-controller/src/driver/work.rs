@@ -13,12 +13,13 @@ use crate::{Action, Attempt, ReconcileError, Reconciler, Request, shared::Shared
 pub(super) async fn work<R: Request>(shared: Arc<Shared<R>>, lease: Lease<R>) {
     let attempt = shared.begin_attempt(&lease);
     let (id, number) = (attempt.id, attempt.number);
+    let since = shared.meter_begin();
     let _active = Active(&shared, id);
     let span = tracing::debug_span!("reconcile", request = ?lease.item(), id, attempt = number);
     async {
         let result = attempt_at(&shared, lease.item().clone(), attempt).await;
         log(&result, number);
-        shared.end_attempt(lease, &result);
+        shared.end_attempt(lease, since, &result);
     }
     .instrument(span)
     .await;

@@ -9,7 +9,7 @@ use std::{
     future::{Future, poll_fn},
     sync::{Arc, PoisonError},
     task::{Context, Poll, Waker},
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use informer_core::Clock;
@@ -21,7 +21,7 @@ use self::{
     waiters::{Waiters, Wakes},
 };
 use crate::{
-    AddOptions, Config, Holder, Item, Lease, Machine, Outcome, Shutdown, Stats, Ticket, WorkQueue,
+    AddOptions, Config, Holder, Item, Lease, Machine, Outcome, Probe, Shutdown, Stats, Ticket, WorkQueue,
     sync::{self, Mutex, MutexGuard},
     work_queue::unpark_current,
 };
@@ -34,10 +34,10 @@ use crate::{
 ///
 /// Limiter, order and metrics, and `Hash`, `Eq` and `Clone` of the items, are called under the lock of the queue.
 pub struct Queue<T, C> {
-    inner: Arc<Inner<T, C>>,
+    pub(crate) inner: Arc<Inner<T, C>>,
 }
 
-struct Inner<T, C> {
+pub(crate) struct Inner<T, C> {
     clock: C,
     state: Mutex<State<T>>,
     /// Never taken while `state` is held.
@@ -63,13 +63,16 @@ impl<T: Item, C: Clock> Queue<T, C> {
             machine: Machine::new(config),
             waiters: Waiters::default(),
         };
-        Self {
-            inner: Arc::new(Inner {
-                clock,
-                state: Mutex::new(state),
-                alarm: Mutex::new(None),
-            }),
+        let inner = Arc::new(Inner {
+            clock,
+            state: Mutex::new(state),
+            alarm: Mutex::new(None),
+        });
+        let weak = Arc::downgrade(&inner);
+        if let Some(metrics) = inner.lock().machine.metrics() {
+            metrics.opened(Probe::new(move || weak.upgrade().map(|inner| inner.stats())));
         }
+        Self { inner }
     }
 
     /// Waits for the next item; `None` once the queue is shut down and nothing more will come.
@@ -91,9 +94,18 @@ impl<T: Item, C: Clock> Queue<T, C> {
 
     /// As [`drained`](Self::drained), by blocking the thread.
     pub fn drained_blocking(&self) {
+        self.park_until_drained(|| Some(None));
+    }
+
+    /// Blocks until it is drained, or `more` says that the time is over; else it says how long to sleep at most.
+    pub(crate) fn park_until_drained(&self, more: impl Fn() -> Option<Option<Duration>>) {
         let waker = unpark_current();
         while self.poll_drained(&waker).is_pending() {
-            sync::park();
+            match more() {
+                None => return,
+                Some(None) => sync::park(),
+                Some(Some(limit)) => sync::park_timeout(limit),
+            }
         }
     }
 
@@ -111,8 +123,29 @@ impl<T: Item, C: Clock> Queue<T, C> {
     /// What is in the queue.
     #[must_use]
     pub fn stats(&self) -> Stats {
+        self.inner.stats()
+    }
+
+    /// Takes back the delay of an item: it comes no more by itself. Whether it waited for a time. What is ready or in work stays as it is,
+    /// and so does what the limiter knows ([`forget`](Self::forget)).
+    pub fn cancel(&self, item: &T) -> bool {
+        self.inner.lock().machine.cancel(item)
+    }
+
+    /// Gives an item that waits for a time another one, be it earlier or later; an add can only make it earlier. Whether it waited for
+    /// one; if not, nothing has changed.
+    pub fn reschedule(&self, item: &T, delay: Duration) -> bool {
         let now = self.inner.clock.now();
-        self.inner.lock().machine.stats(now)
+        let mut state = self.inner.lock();
+        let Some(wake) = state.machine.reschedule(now, item, delay) else {
+            return false;
+        };
+        if wake {
+            let wakes = state.call(now);
+            drop(state);
+            wakes.wake();
+        }
+        true
     }
 
     /// Whether it was shut down, in whichever way.
@@ -231,6 +264,26 @@ impl<T, C> Inner<T, C> {
     }
 }
 
+impl<T: Item, C: Clock> Inner<T, C> {
+    pub(crate) fn now(&self) -> Instant {
+        self.clock.now()
+    }
+
+    pub(crate) async fn sleep_until(&self, at: Instant) {
+        self.clock.sleep_until(at).await;
+    }
+
+    /// What is in work, the longest in work first.
+    pub(crate) fn running(&self) -> Vec<T> {
+        self.lock().machine.running().cloned().collect()
+    }
+
+    fn stats(&self) -> Stats {
+        let now = self.clock.now();
+        self.lock().machine.stats(now)
+    }
+}
+
 impl<T: Item, C: Clock> Holder<T> for Inner<T, C> {
     fn release(&self, ticket: Ticket, priority: i32, outcome: Outcome) {
         let now = self.clock.now();
@@ -246,7 +299,7 @@ impl<T: Item> State<T> {
     /// Whom to wake after anything but a shutdown: a worker for each item that is ready, and one to guard the next timer if nobody does;
     /// everybody if nothing more will come, or if a drain has ended.
     fn call(&mut self, now: Instant) -> Wakes {
-        if self.machine.is_closed() {
+        if self.machine.is_closed() || self.machine.is_drained() {
             return self.waiters.all();
         }
         let due = self.machine.poll_timeout();

@@ -1,5 +1,7 @@
 //! The rules of the queue, as a pure machine: the time is an argument, and nothing in here waits, locks or wakes.
 
+mod delayed;
+mod meter;
 mod shutdown;
 mod slots;
 
@@ -9,13 +11,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use self::slots::Slots;
+use self::{meter::Meter, slots::Slots};
 use crate::{AddOptions, Config, DelayedCopy, Item, Metrics, Order, Outcome, RateLimiter, Shutdown};
 
 /// The queue without lock, waker and clock.
 ///
-/// Inputs are [`add`](Self::add), [`take`](Self::take), [`done`](Self::done), [`forget`](Self::forget) and
-/// [`shut_down`](Self::shut_down). Those that return a `bool` say whether somebody who waits for an item should look again. After
+/// Inputs are [`add`](Self::add), [`take`](Self::take), [`done`](Self::done), [`forget`](Self::forget), [`cancel`](Self::cancel),
+/// [`reschedule`](Self::reschedule) and [`shut_down`](Self::shut_down). Those that return a `bool` say whether somebody who waits for an item should look again. After
 /// [`poll_timeout`](Self::poll_timeout) has passed, somebody should too: a take moves what is due to the ready items.
 ///
 /// `now` should not go backward; where it does, the latest time seen counts.
@@ -27,7 +29,7 @@ pub struct Machine<T> {
     /// By ticket, so that what is reported of it is in order.
     running: BTreeMap<Ticket, Running<T>>,
     limiter: Box<dyn RateLimiter<T>>,
-    metrics: Box<dyn Metrics>,
+    meter: Meter,
     delayed_copy: DelayedCopy,
     /// Items that wait, running ones that were added again among them.
     n_dirty: usize,
@@ -86,7 +88,7 @@ impl<T: Item> Machine<T> {
             delayed: BTreeMap::new(),
             running: BTreeMap::new(),
             limiter: config.limiter,
-            metrics: config.metrics,
+            meter: Meter::new(config.metrics),
             delayed_copy: config.delayed_copy,
             n_dirty: 0,
             closing: None,
@@ -118,8 +120,8 @@ impl<T: Item> Machine<T> {
         let queued = place.queued.take()?;
         place.running = true;
         self.n_dirty -= 1;
-        self.metrics.depth(self.n_dirty);
-        self.metrics.taken(now.saturating_duration_since(queued.since));
+        let waited_for = now.saturating_duration_since(queued.since);
+        self.meter.taken(queued.priority, waited_for);
         let ticket = Ticket(self.next());
         let running = Running {
             item: item.clone(),
@@ -140,7 +142,7 @@ impl<T: Item> Machine<T> {
         let Some(Running { item, since }) = self.running.remove(&ticket) else {
             return false;
         };
-        self.metrics.finished(now.saturating_duration_since(since));
+        self.meter.finished(now.saturating_duration_since(since));
         let place = self.slots.place(&item);
         place.running = false;
         let again = place.queued.map(|queued| queued.priority);
@@ -178,12 +180,6 @@ impl<T: Item> Machine<T> {
         self.limiter.failures(item)
     }
 
-    /// When something becomes due next.
-    #[must_use]
-    pub fn poll_timeout(&self) -> Option<Instant> {
-        self.delayed.first_key_value().map(|((at, _), _)| *at)
-    }
-
     /// Items that are ready.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -194,6 +190,16 @@ impl<T: Item> Machine<T> {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.order.is_empty()
+    }
+
+    /// Who collects its numbers.
+    pub(crate) fn metrics(&self) -> Option<&dyn Metrics> {
+        self.meter.metrics()
+    }
+
+    /// What is in work, the longest in work first.
+    pub fn running(&self) -> impl Iterator<Item = &T> {
+        self.running.values().map(|running| &running.item)
     }
 
     /// What is in it.
@@ -222,7 +228,9 @@ impl<T: Item> Machine<T> {
             self.delayed.remove(&delayed.due);
         }
         if let Some(queued) = &mut place.queued {
-            queued.priority = priority.max(queued.priority);
+            let was = queued.priority;
+            queued.priority = priority.max(was);
+            self.meter.moved(was, queued.priority);
             if !place.running {
                 self.order.touch(now, &item, queued.priority);
             }
@@ -230,50 +238,12 @@ impl<T: Item> Machine<T> {
         }
         place.queued = Some(slots::Queued { since: now, priority });
         self.n_dirty += 1;
-        self.metrics.added();
-        self.metrics.depth(self.n_dirty);
+        self.meter.entered(priority);
         let wake = !place.running;
         if wake {
             self.order.push(now, item, priority);
         }
         wake
-    }
-
-    fn add_delayed(&mut self, now: Instant, delay: Duration, item: T, priority: i32) -> bool {
-        self.metrics.retried();
-        if delay.is_zero() {
-            return self.add_ready(now, item, priority);
-        }
-        let mut due = (later(now, delay), self.next());
-        let place = self.slots.place(&item);
-        if self.delayed_copy == DelayedCopy::Absorb && place.queued.is_some() {
-            return self.add_ready(now, item, priority);
-        }
-        let mut priority = priority;
-        if let Some(delayed) = &place.delayed {
-            priority = priority.max(delayed.priority);
-            if delayed.due.0 <= due.0 {
-                due = delayed.due;
-            } else {
-                self.delayed.remove(&delayed.due);
-            }
-        }
-        place.delayed = Some(slots::Delayed { due, priority });
-        let earliest = self.poll_timeout();
-        self.delayed.insert(due, item);
-        earliest.is_none_or(|earliest| due.0 < earliest)
-    }
-
-    /// Makes ready what is due.
-    fn promote(&mut self, now: Instant) {
-        while let Some(entry) = self.delayed.first_entry()
-            && entry.key().0 <= now
-        {
-            let item = entry.remove();
-            let delayed = self.slots.place(&item).delayed.take();
-            let priority = delayed.map_or(0, |delayed| delayed.priority);
-            self.add_ready(now, item, priority);
-        }
     }
 
     fn advance(&mut self, now: Instant) -> Instant {
@@ -297,13 +267,4 @@ impl<T> fmt::Debug for Machine<T> {
             .field("closing", &self.closing)
             .finish_non_exhaustive()
     }
-}
-
-/// `delay` after `now`, or as late as the platform's clock can say.
-fn later(now: Instant, delay: Duration) -> Instant {
-    const YEAR: Duration = Duration::from_secs(365 * 24 * 60 * 60);
-    now.checked_add(delay)
-        .or_else(|| now.checked_add(YEAR * 100))
-        .or_else(|| now.checked_add(YEAR))
-        .unwrap_or(now)
 }

@@ -45,6 +45,7 @@ impl<T: Item> Machine<T> {
         match self.closing {
             None => false,
             Some(Shutdown::Now) => true,
+            Some(Shutdown::InHand) => self.running.is_empty(),
             Some(Shutdown::Drain { .. }) => self.n_dirty == 0 && self.running.is_empty(),
         }
     }
@@ -77,7 +78,7 @@ impl<T: Item> Machine<T> {
             left.extend(queued.map(|_| running.item.clone()));
         }
         self.n_dirty = 0;
-        self.metrics.depth(0);
+        self.meter.emptied();
         left
     }
 }

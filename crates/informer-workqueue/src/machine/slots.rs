@@ -51,6 +51,11 @@ impl<T: Item> Slots<T> {
         self.places.entry(item.clone()).or_default()
     }
 
+    /// The item's place, if it is anywhere.
+    pub(super) fn look(&self, item: &T) -> Option<&Place> {
+        self.places.get(item)
+    }
+
     /// Lets go of an item that is nowhere any more.
     pub(super) fn tidy(&mut self, item: &T) {
         let nowhere = self

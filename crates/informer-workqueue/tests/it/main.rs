@@ -9,3 +9,4 @@ mod order;
 mod stress;
 mod support;
 mod trace;
+mod upstream;

@@ -2,11 +2,12 @@
 
 use std::{
     collections::BTreeMap,
+    sync::{Arc, Mutex},
     time::{Duration, Instant},
 };
 
 use informer_workqueue::{
-    AddOptions, Config, DelayedCopy, ItemExponential, Machine, Outcome, Priority, Shutdown, Ticket,
+    AddOptions, Config, DelayedCopy, ItemExponential, Machine, Metrics, Outcome, Priority, Shutdown, Ticket,
 };
 use proptest::{collection::vec, prelude::*};
 
@@ -21,6 +22,8 @@ enum Op {
     DoneAgain(usize, Outcome),
     Advance(u64),
     Forget(u8),
+    Cancel(u8),
+    Reschedule(u8, u64),
     ShutDown(Shutdown),
 }
 
@@ -40,6 +43,7 @@ fn op() -> impl Strategy<Value = Op> {
     ];
     let shutdown = prop_oneof![
         Just(Shutdown::Now),
+        Just(Shutdown::InHand),
         any::<bool>().prop_map(|queued| Shutdown::Drain { queued })
     ];
     prop_oneof![
@@ -49,6 +53,8 @@ fn op() -> impl Strategy<Value = Op> {
         1 => (0..4_usize, outcome).prop_map(|(n, outcome)| Op::DoneAgain(n, outcome)),
         8 => (0..15_u64).prop_map(Op::Advance),
         1 => (0..5_u8).prop_map(Op::Forget),
+        2 => (0..5_u8).prop_map(Op::Cancel),
+        3 => (0..5_u8, 0..40_u64).prop_map(|(item, delay)| Op::Reschedule(item, delay)),
         1 => shutdown.prop_map(Op::ShutDown),
     ]
 }
@@ -154,11 +160,41 @@ impl Model {
         }
     }
 
+    fn cancel(&mut self, item: u8) -> bool {
+        let before = self.delayed.len();
+        self.delayed.retain(|it| it.1 != item);
+        self.delayed.len() < before
+    }
+
+    fn reschedule(&mut self, item: u8, delay: Duration) -> bool {
+        let Some(at) = self.delayed.iter().position(|it| it.1 == item) else {
+            return false;
+        };
+        let (_, _, priority) = self.delayed.remove(at);
+        if delay.is_zero() {
+            self.make_ready(item, priority);
+        } else {
+            self.delayed.push((self.now + delay, item, priority));
+            self.delayed.sort_by_key(|it| it.0);
+        }
+        true
+    }
+
+    /// How many wait at each priority.
+    fn levels(&self) -> BTreeMap<i32, usize> {
+        let mut levels = BTreeMap::new();
+        for (_, priority) in self.ready.iter().chain(&self.again) {
+            *levels.entry(*priority).or_default() += 1;
+        }
+        levels
+    }
+
     fn shut_down(&mut self, how: Shutdown) -> Vec<u8> {
         let hardness = |how| match how {
             Shutdown::Drain { queued: true } => 0,
-            Shutdown::Drain { queued: false } => 1,
-            Shutdown::Now => 2,
+            Shutdown::InHand => 1,
+            Shutdown::Drain { queued: false } => 2,
+            Shutdown::Now => 3,
         };
         if self
             .closing
@@ -175,7 +211,7 @@ impl Model {
         waiting.extend(self.running.iter().filter(again).map(|it| it.0));
         let late = std::mem::take(&mut self.delayed).into_iter().map(|it| it.1);
         let late: Vec<u8> = late.filter(|it| !waiting.contains(it)).collect();
-        if hardness(how) == 0 {
+        if hardness(how) <= 1 {
             return late;
         }
         self.ready.clear();
@@ -188,8 +224,25 @@ impl Model {
         match self.closing {
             None => false,
             Some(Shutdown::Now) => true,
+            Some(Shutdown::InHand) => self.running.is_empty(),
             Some(_) => self.ready.is_empty() && self.running.is_empty(),
         }
+    }
+}
+
+/// The last depths that were told.
+#[derive(Debug, Default)]
+struct Depths(Mutex<(usize, BTreeMap<i32, usize>)>);
+
+impl Metrics for Depths {
+    fn depth(&self, depth: usize) {
+        self.0.lock().unwrap().0 = depth;
+    }
+
+    fn depth_at(&self, priority: i32, depth: usize) {
+        let levels = &mut self.0.lock().unwrap().1;
+        levels.insert(priority, depth);
+        levels.retain(|_, depth| *depth > 0);
     }
 }
 
@@ -199,9 +252,11 @@ fn check(absorb: bool, ops: &[Op]) -> Result<(), TestCaseError> {
     } else {
         DelayedCopy::Keep
     };
+    let depths = Arc::new(Depths::default());
     let config = Config::default()
         .limiter(ItemExponential::default())
         .order(Priority::strict())
+        .metrics(depths.clone())
         .delayed_copy(copy);
     let mut machine = Machine::new(config);
     let mut model = Model {
@@ -243,6 +298,11 @@ fn check(absorb: bool, ops: &[Op]) -> Result<(), TestCaseError> {
                 machine.forget(item);
                 model.failures.remove(item);
             }
+            Op::Cancel(item) => prop_assert_eq!(machine.cancel(item), model.cancel(*item)),
+            Op::Reschedule(item, delay) => {
+                let found = machine.reschedule(model.now, item, ms(*delay)).is_some();
+                prop_assert_eq!(found, model.reschedule(*item, ms(*delay)));
+            }
             Op::ShutDown(how) => {
                 prop_assert_eq!(machine.shut_down(model.now, *how), model.shut_down(*how));
             }
@@ -253,6 +313,17 @@ fn check(absorb: bool, ops: &[Op]) -> Result<(), TestCaseError> {
             (model.ready.len(), model.delayed.len(), model.running.len())
         );
         prop_assert_eq!(machine.poll_timeout(), model.delayed.first().map(|it| it.0));
+        {
+            let told = depths.0.lock().unwrap();
+            prop_assert_eq!(told.0, model.ready.len() + model.again.len());
+            prop_assert_eq!(&told.1, &model.levels());
+        }
+        for item in 0..5 {
+            let due = model.delayed.iter().find(|it| it.1 == item).map(|it| it.0);
+            prop_assert_eq!(machine.due(&item), due);
+        }
+        let running: Vec<u8> = machine.running().copied().collect();
+        prop_assert_eq!(running, model.running.iter().map(|it| it.0).collect::<Vec<_>>());
         prop_assert_eq!(machine.is_drained(), model.is_drained());
         let closed = model.closing.is_some() && model.ready.is_empty() && model.again.is_empty();
         prop_assert_eq!(machine.is_closed(), closed);
@@ -261,7 +332,7 @@ fn check(absorb: bool, ops: &[Op]) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 5000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 10_000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn does_what_the_model_does_when_it_keeps_delayed_copies(ops in vec(op(), 1..40)) {
