@@ -238,7 +238,11 @@ impl<T: Item, C: Clock> WorkQueue<T> for Queue<T, C> {
     }
 
     fn len(&self) -> usize {
-        self.inner.lock().machine.len()
+        let now = self.inner.clock.now();
+        let mut state = self.inner.lock();
+        // Who waits for what is due has a timer for it.
+        state.machine.handle_timeout(now);
+        state.machine.len()
     }
 
     fn take_blocking(&self) -> Option<Lease<T>> {

@@ -75,16 +75,18 @@ impl<T: Item> Machine<T> {
         earliest.is_none_or(|earliest| due.0 < earliest)
     }
 
-    /// Makes ready what is due.
-    pub(super) fn promote(&mut self, now: Instant) {
+    /// Makes ready what is due. Whether somebody who waits for an item should look again.
+    pub(super) fn promote(&mut self, now: Instant) -> bool {
+        let mut wake = false;
         while let Some(entry) = self.delayed.first_entry()
             && entry.key().0 <= now
         {
             let item = entry.remove();
             let delayed = self.slots.place(&item).delayed.take();
             let priority = delayed.map_or(0, |delayed| delayed.priority);
-            self.add_ready(now, item, priority);
+            wake |= self.add_ready(now, item, priority);
         }
+        wake
     }
 }
 

@@ -18,7 +18,8 @@ use crate::{AddOptions, Config, DelayedCopy, Item, Metrics, Order, Outcome, Rate
 ///
 /// Inputs are [`add`](Self::add), [`take`](Self::take), [`done`](Self::done), [`forget`](Self::forget), [`cancel`](Self::cancel),
 /// [`reschedule`](Self::reschedule) and [`shut_down`](Self::shut_down). Those that return a `bool` say whether somebody who waits for an item should look again. After
-/// [`poll_timeout`](Self::poll_timeout) has passed, somebody should too: a take moves what is due to the ready items.
+/// [`poll_timeout`](Self::poll_timeout) has passed, somebody should too, or [`handle_timeout`](Self::handle_timeout) be called: both move
+/// what is due to the ready items.
 ///
 /// `now` should not go backward; where it does, the latest time seen counts.
 pub struct Machine<T> {
@@ -100,15 +101,23 @@ impl<T: Item> Machine<T> {
     /// Adds an item, unless the queue is shut down.
     pub fn add(&mut self, now: Instant, item: T, how: AddOptions) -> bool {
         let now = self.advance(now);
+        let was_due = self.promote(now);
         if self.closing.is_some() {
             return false;
         }
         if how.after.is_none() && !how.rate_limited {
-            return self.add_ready(now, item, how.priority);
+            return self.add_ready(now, item, how.priority) | was_due;
         }
         let limit = how.rate_limited.then(|| self.limiter.delay(now, &item));
         let delay = how.after.into_iter().chain(limit).min().unwrap_or(Duration::ZERO);
-        self.add_delayed(now, delay, item, how.priority)
+        self.add_delayed(now, delay, item, how.priority) | was_due
+    }
+
+    /// Time passed: what is due is ready, in order of its time, before anything that is added from now on. Whether somebody who waits for an
+    /// item should look again. Adding, taking, ending work and shutting down do so first.
+    pub fn handle_timeout(&mut self, now: Instant) -> bool {
+        let now = self.advance(now);
+        self.promote(now)
     }
 
     /// Hands out the next item that is ready or due.
@@ -139,8 +148,9 @@ impl<T: Item> Machine<T> {
     /// The work under this ticket ended. If its item is added again, then at `priority`. A ticket that is not in work changes nothing.
     pub fn done(&mut self, now: Instant, ticket: Ticket, priority: i32, outcome: Outcome) -> bool {
         let now = self.advance(now);
+        let was_due = self.promote(now);
         let Some(Running { item, since }) = self.running.remove(&ticket) else {
-            return false;
+            return was_due;
         };
         self.meter.finished(now.saturating_duration_since(since));
         let place = self.slots.place(&item);
@@ -166,7 +176,7 @@ impl<T: Item> Machine<T> {
             }
         };
         self.slots.tidy(&item);
-        retried || again.is_some()
+        retried || again.is_some() || was_due
     }
 
     /// The item succeeded or is given up: the limiter forgets it.

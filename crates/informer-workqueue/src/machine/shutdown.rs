@@ -16,6 +16,7 @@ impl<T: Item> Machine<T> {
         {
             return Vec::new();
         }
+        self.promote(now);
         self.closing = Some(how);
         let late = self.drop_delayed();
         let mut left = Vec::new();

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 mod cases;
+mod due;
 mod handle;
 mod limiter;
 mod model;

@@ -21,6 +21,7 @@ enum Op {
     Done(usize, Outcome),
     DoneAgain(usize, Outcome),
     Advance(u64),
+    TimeOut,
     Forget(u8),
     Cancel(u8),
     Reschedule(u8, u64),
@@ -52,6 +53,7 @@ fn op() -> impl Strategy<Value = Op> {
         8 => (0..4_usize, outcome.clone()).prop_map(|(n, outcome)| Op::Done(n, outcome)),
         1 => (0..4_usize, outcome).prop_map(|(n, outcome)| Op::DoneAgain(n, outcome)),
         8 => (0..15_u64).prop_map(Op::Advance),
+        2 => Just(Op::TimeOut),
         1 => (0..5_u8).prop_map(Op::Forget),
         2 => (0..5_u8).prop_map(Op::Cancel),
         3 => (0..5_u8, 0..40_u64).prop_map(|(item, delay)| Op::Reschedule(item, delay)),
@@ -80,6 +82,7 @@ impl Model {
     }
 
     fn add(&mut self, item: u8, how: AddOptions) {
+        self.promote();
         if self.closing.is_some() {
             return;
         }
@@ -131,11 +134,18 @@ impl Model {
         }
     }
 
-    fn take(&mut self) -> Option<(u8, i32, u32)> {
+    /// What is due is ready before anything that comes later. Whether anything came to the ready ones.
+    fn promote(&mut self) -> bool {
+        let before = self.ready.len();
         while self.delayed.first().is_some_and(|it| it.0 <= self.now) {
             let (_, item, priority) = self.delayed.remove(0);
             self.make_ready(item, priority);
         }
+        self.ready.len() > before
+    }
+
+    fn take(&mut self) -> Option<(u8, i32, u32)> {
+        self.promote();
         let best = self.ready.iter().map(|it| it.1).max()?;
         let at = self.ready.iter().position(|it| it.1 == best)?;
         let (item, priority) = self.ready.remove(at);
@@ -144,6 +154,7 @@ impl Model {
     }
 
     fn done(&mut self, n: usize, outcome: Outcome) {
+        self.promote();
         let (item, priority) = self.running.remove(n);
         if let Some(at) = self.again.iter().position(|it| it.0 == item) {
             let marked = self.again.remove(at);
@@ -202,6 +213,7 @@ impl Model {
         {
             return Vec::new();
         }
+        self.promote();
         self.closing = Some(how);
         let mut waiting: Vec<u8> = Vec::new();
         let mut ready = self.ready.clone();
@@ -290,10 +302,15 @@ fn check(absorb: bool, ops: &[Op]) -> Result<(), TestCaseError> {
                 ended.push(ticket);
             }
             Op::DoneAgain(n, outcome) if *n < ended.len() => {
-                prop_assert!(!machine.done(model.now, ended[*n], 7, *outcome));
+                let was_due = machine.done(model.now, ended[*n], 7, *outcome);
+                prop_assert_eq!(was_due, model.promote());
             }
             Op::Done(..) | Op::DoneAgain(..) => {}
             Op::Advance(by) => model.now += ms(*by),
+            Op::TimeOut => {
+                let was_due = machine.handle_timeout(model.now);
+                prop_assert_eq!(was_due, model.promote());
+            }
             Op::Forget(item) => {
                 machine.forget(item);
                 model.failures.remove(item);
