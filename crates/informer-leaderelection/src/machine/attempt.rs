@@ -25,7 +25,7 @@ impl Machine {
         }
         match (&self.state, found) {
             (State::Releasing(_), found) => self.on_read_to_release(now, found),
-            (_, None) if self.options.coordinated => self.attempt_failed(now),
+            (_, None) if self.options.coordinated || self.is_held_by_another(now) => self.attempt_failed(now),
             (_, None) => self.write(now, What::Create),
             (_, Some(found)) => {
                 self.see(now, found);
@@ -57,7 +57,7 @@ impl Machine {
         let may_write = if self.options.coordinated {
             mine && valid && !preferred
         } else {
-            mine || record.is_free() || !valid
+            !self.is_held_by_another(now)
         };
         if !may_write {
             return self.attempt_failed(now);
@@ -66,6 +66,15 @@ impl Machine {
             self.actions.push_back(Action::SlowPath);
         }
         self.write(now, What::Update);
+    }
+
+    /// The last record that was seen names another, whose lease lasts. Counts also when the lock is gone by now: whoever held it leads on until
+    /// the next renewal fails, and creates it again (client-go creates it at once, and there are two leaders for a while).
+    fn is_held_by_another(&self, now: Instant) -> bool {
+        self.seen.as_ref().is_some_and(|seen| {
+            let record = &seen.now.record;
+            !record.is_free() && !self.is_me(record) && now < seen.since + record.duration()
+        })
     }
 
     fn write(&mut self, now: Instant, what: What) {
