@@ -2,8 +2,12 @@
 
 use std::{error::Error as StdError, fmt, time::Duration};
 
-use informer_core::{Classify, DecodeError, FailureClass};
-use informer_transport::{ApiError, BoxError, FrameTooLarge, ListError, RequestError, Transport};
+use informer_core::{Classify, DecodeError, FailureClass, Resource};
+use informer_transport::{
+    ApiError, Asked, BoxError, FrameTooLarge, ListError, RequestError, Status, Transport,
+};
+
+use crate::UnknownKind;
 
 /// A request failed. Its class says what to do, its text what happened.
 ///
@@ -21,6 +25,7 @@ enum Kind {
     Frame(FrameTooLarge),
     Decode(DecodeError),
     Answer(Box<str>),
+    Unknown(UnknownKind),
 }
 
 impl Error {
@@ -40,6 +45,19 @@ impl Error {
 
     pub(crate) fn answer(message: impl Into<Box<str>>) -> Self {
         Self(Box::new(Kind::Answer(message.into())))
+    }
+
+    /// The error of a server that has no such object, for those who know without asking it.
+    #[must_use]
+    pub fn not_found(resource: &Resource, name: &str) -> Self {
+        let message = format!("{resource} {name:?} not found");
+        ApiError::from_status(Status::failure(404, "NotFound", message), Asked::Object).into()
+    }
+
+    /// An error of this sentence, for a request that is refused before it is sent.
+    #[must_use]
+    pub fn refused(message: impl Into<Box<str>>) -> Self {
+        RequestError::new(message).into()
     }
 
     /// What the server said, if it was the server that failed the request.
@@ -87,6 +105,7 @@ impl Classify for Error {
             Kind::Frame(error) => error.class(),
             Kind::Decode(_) => FailureClass::Fatal,
             Kind::Answer(_) => FailureClass::Transient,
+            Kind::Unknown(error) => error.class(),
         }
     }
 
@@ -106,6 +125,7 @@ impl fmt::Display for Error {
             Kind::Frame(error) => error.fmt(f),
             Kind::Decode(error) => error.fmt(f),
             Kind::Answer(message) => f.write_str(message),
+            Kind::Unknown(error) => error.fmt(f),
         }
     }
 }
@@ -117,7 +137,12 @@ impl StdError for Error {
             Kind::Transport { cause, .. } => cause.source(),
             Kind::Body(cause) => Some(&**cause),
             Kind::Decode(error) => error.source(),
-            Kind::Request(_) | Kind::Api(_) | Kind::List(_) | Kind::Frame(_) | Kind::Answer(_) => None,
+            Kind::Request(_)
+            | Kind::Api(_)
+            | Kind::List(_)
+            | Kind::Frame(_)
+            | Kind::Answer(_)
+            | Kind::Unknown(_) => None,
         }
     }
 }
@@ -149,5 +174,11 @@ impl From<FrameTooLarge> for Error {
 impl From<DecodeError> for Error {
     fn from(error: DecodeError) -> Self {
         Self(Box::new(Kind::Decode(error)))
+    }
+}
+
+impl From<UnknownKind> for Error {
+    fn from(error: UnknownKind) -> Self {
+        Self(Box::new(Kind::Unknown(error)))
     }
 }

@@ -6,6 +6,11 @@
 //! [`ListerWatcher`](informer_core::ListerWatcher) that a reflector reads from. [`Discovery`] turns `po` or `deployments.apps` into a
 //! [`Resource`](informer_core::Resource), and [`Kinds`] a Rust type, or what an object says of itself. [`DynamicMeta`] and [`PartialMeta`] read metadata for selectors and predicates.
 //!
+//! [`ReadClient`] and [`WriteClient`] are what a program writes against when it does not care where answers come from: [`LiveClient`] asks the
+//! server, `informer-cache` has one that reads from a cache. [`DryRun`], [`FieldOwner`], [`FieldValidation`], [`Namespaced`] and
+//! [`Intercepted`] go around any of them, in any order. [`create_or_update`], [`OwnerObject`] and the finalizer helpers are for those who
+//! write objects.
+//!
 //! # What it is not
 //! It connects to nothing (`informer-hyper` does), retries nothing and caches nothing: that is for reflectors and informers.
 //!
@@ -74,6 +79,7 @@
 //! Give [`Client::new`] another transport, or [`Client::with_codec`] another codec. A source that is no API server implements
 //! [`ListerWatcher`](informer_core::ListerWatcher) and needs nothing of this crate.
 
+mod access;
 mod api;
 mod body;
 mod client;
@@ -83,18 +89,32 @@ mod error;
 mod k8s;
 mod kinds;
 mod meta;
+mod object;
 mod source;
+mod wrap;
 
-pub use api::{Api, ObjectList};
+pub use access::{
+    Form, List, ListOptions, LiveClient, ReadClient, ReadClientExt, Write, WriteClient, WriteClientExt,
+    WriteVerb, Written, codec_of,
+};
+pub use api::{Api, ObjectList, Scale, Token, TokenOptions};
 pub use client::Client;
 pub use discovery::{ApiResource, Discovery, ResolveError, UnknownResource};
 pub use error::Error;
 pub use informer_transport::{
-    DeleteOptions, DynamicObject, ObjectMeta, PartialMetadata, Patch, Preconditions, Propagation, Query,
-    Selectors, WriteOptions,
+    DeleteOptions, DynamicObject, ObjectMeta, OwnerReference, PartialMetadata, Patch, Preconditions,
+    Propagation, Query, Selectors, WriteOptions,
 };
 #[cfg(feature = "k8s-openapi")]
 pub use k8s::{K8s, KnownScope, resource_of};
 pub use kinds::{KindConflict, Kinds, UnknownKind};
 pub use meta::{DynamicMeta, PartialMeta};
+pub use object::{
+    Outcome, OwnerError, OwnerObject, add_finalizer, contains_finalizer, controller_of, create_or_patch,
+    create_or_update, finalizer_patch, insert_finalizer, merge_patch, merge_patch_locked, owners_of,
+    remove_finalizer, take_finalizer,
+};
 pub use source::{ApiSource, ListFeed, WatchFeed};
+pub use wrap::{
+    DryRun, FieldOwner, FieldValidation, Intercepted, Interceptor, Namespaced, ReadOf, Validation,
+};

@@ -1,5 +1,6 @@
 //! `Api`: one kind, in one namespace or all, in one form of object.
 
+mod subresource;
 mod verbs;
 
 use std::{fmt, marker::PhantomData, sync::Arc};
@@ -9,6 +10,7 @@ use informer_transport::{Codec, RequestBuilder, Selectors, Transport};
 
 use crate::{ApiSource, Client};
 
+pub use subresource::{Scale, Token, TokenOptions};
 pub use verbs::ObjectList;
 
 /// One kind of objects: its verbs, and its [`ListerWatcher`](informer_core::ListerWatcher). Cloning copies pointers.

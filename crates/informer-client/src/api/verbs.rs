@@ -145,12 +145,12 @@ impl<T: Transport, K, C: Codec<K>> Api<T, K, C> {
         self.client.fetch(request, Asked::Object).await.map(|_| ())
     }
 
-    async fn object(&self, request: Request<Bytes>) -> Result<Decoded<K>, Error> {
+    pub(super) async fn object(&self, request: Request<Bytes>) -> Result<Decoded<K>, Error> {
         let body = self.client.fetch(request, Asked::Object).await?;
         Ok(self.codec.decode(body)?)
     }
 
-    fn with_types(&self, object: &impl Serialize) -> Result<Value, RequestError> {
+    pub(super) fn with_types(&self, object: &impl Serialize) -> Result<Value, RequestError> {
         let mut body = serde_json::to_value(object)
             .map_err(|error| RequestError::new(format!("the object cannot be written as JSON: {error}")))?;
         let Value::Object(members) = &mut body else {

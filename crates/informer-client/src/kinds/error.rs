@@ -57,35 +57,25 @@ impl Classify for UnknownKind {
 
 /// What was added does not fit what was added before.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KindConflict {
-    what: Option<&'static str>,
-    before: Resource,
-    now: Resource,
-}
+pub struct KindConflict(Box<str>);
 
 impl KindConflict {
-    pub(super) fn of_type(name: &'static str, before: Resource, now: Resource) -> Self {
-        let what = Some(name);
-        Self { what, before, now }
+    pub(super) fn of_type(name: &str, before: &Resource, now: &Resource) -> Self {
+        Self(format!("{name} is {}, so it cannot be {}", say(before), say(now)).into())
     }
 
-    pub(super) fn of_kind(before: Resource, now: Resource) -> Self {
-        Self {
-            what: None,
-            before,
-            now,
-        }
+    pub(super) fn of_kind(before: &Resource, now: &Resource) -> Self {
+        Self(format!("there is {}, which does not fit {}", say(before), say(now)).into())
     }
+}
+
+fn say(it: &Resource) -> String {
+    format!("{} {} ({}, {:?})", it.api_version(), it.kind, it.plural, it.scope)
 }
 
 impl fmt::Display for KindConflict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { what, before, now } = self;
-        let say = |it: &Resource| format!("{} {} ({}, {:?})", it.api_version(), it.kind, it.plural, it.scope);
-        match what {
-            Some(name) => write!(f, "{name} is {}, so it cannot be {}", say(before), say(now)),
-            None => write!(f, "there is {}, which does not fit {}", say(before), say(now)),
-        }
+        f.write_str(&self.0)
     }
 }
 

@@ -184,7 +184,7 @@ impl Kinds {
             .iter()
             .find(|known| known.resource != resource && known.forms.iter().any(|it| it.id == form.id));
         if let Some(other) = other {
-            return Err(KindConflict::of_type(form.name, other.resource.clone(), resource));
+            return Err(KindConflict::of_type(form.name, &other.resource, &resource));
         }
         let known = table.known(resource)?;
         match known.forms.iter_mut().find(|it| it.id == form.id) {
@@ -225,7 +225,7 @@ impl Table {
         };
         match self.kinds.iter().position(|known| same_kind(&known.resource)) {
             Some(at) if self.kinds[at].resource == resource => Ok(&mut self.kinds[at]),
-            Some(at) => Err(KindConflict::of_kind(self.kinds[at].resource.clone(), resource)),
+            Some(at) => Err(KindConflict::of_kind(&self.kinds[at].resource, &resource)),
             None => {
                 self.kinds.push(Known {
                     resource,

@@ -2,12 +2,16 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod access;
 mod cases;
 mod discovery;
 mod errors;
 mod kinds;
 mod lists;
 mod meta;
+mod objects;
 mod scripted;
 mod sources;
+mod subresources;
 mod verbs;
+mod wrappers;

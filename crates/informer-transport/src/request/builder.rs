@@ -140,6 +140,22 @@ impl RequestBuilder {
         )
     }
 
+    /// CREATE of a subresource: `eviction`, `binding`, `token`.
+    ///
+    /// # Errors
+    /// As [`create`](Self::create).
+    pub fn create_at(
+        &self,
+        name: &str,
+        subresource: &str,
+        body: &impl Serialize,
+        options: &WriteOptions,
+    ) -> Result<Request<Bytes>, RequestError> {
+        let body = Some((JSON, json(body)?));
+        let path = self.object(name, Some(subresource))?;
+        request(Method::POST, &path, &options.query(), self.accept, body)
+    }
+
     /// UPDATE: replaces an object or its subresource.
     ///
     /// # Errors

@@ -1,0 +1,169 @@
+//! `ReadClient`, and what lists are asked with and bring.
+
+use std::{error::Error as StdError, future::Future, sync::Arc};
+
+use informer_core::{Classify, DecodeError, Entry, ObjectKey, Resource, ResourceVersion};
+
+use super::Form;
+use crate::{Error, Kinds, Selectors};
+
+/// Reads objects, from wherever: a server, a cache.
+///
+/// Comfort is in [`ReadClientExt`](crate::ReadClientExt). It is not dyn-compatible: the form of object is the caller's choice.
+pub trait ReadClient: Send + Sync {
+    /// How a read fails.
+    type Error: StdError + Classify + From<Error> + Send + Sync + 'static;
+
+    /// The kinds that it knows by type.
+    fn kinds(&self) -> &Kinds;
+
+    /// Reads one object; `None`: there is none.
+    fn read<K: Form>(
+        &self,
+        resource: &Resource,
+        key: &ObjectKey,
+    ) -> impl Future<Output = Result<Option<Entry<ObjectKey, K>>, Self::Error>> + Send;
+
+    /// Reads all objects that the options want, or one page of them.
+    fn read_all<K: Form>(
+        &self,
+        resource: &Resource,
+        options: &ListOptions,
+    ) -> impl Future<Output = Result<List<K>, Self::Error>> + Send;
+
+    /// Whether a failure is that there is no such object or kind.
+    fn is_not_found(error: &Self::Error) -> bool {
+        error.class() == informer_core::FailureClass::NotFound
+    }
+}
+
+impl<C: ReadClient> ReadClient for Arc<C> {
+    type Error = C::Error;
+
+    fn kinds(&self) -> &Kinds {
+        (**self).kinds()
+    }
+
+    fn read<K: Form>(
+        &self,
+        resource: &Resource,
+        key: &ObjectKey,
+    ) -> impl Future<Output = Result<Option<Entry<ObjectKey, K>>, C::Error>> + Send {
+        (**self).read(resource, key)
+    }
+
+    fn read_all<K: Form>(
+        &self,
+        resource: &Resource,
+        options: &ListOptions,
+    ) -> impl Future<Output = Result<List<K>, C::Error>> + Send {
+        (**self).read_all(resource, options)
+    }
+
+    fn is_not_found(error: &C::Error) -> bool {
+        C::is_not_found(error)
+    }
+}
+
+/// Which objects of a kind.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct ListOptions {
+    /// One namespace; `None`: all.
+    pub namespace: Option<String>,
+    /// A label selector.
+    pub labels: Option<String>,
+    /// A field selector.
+    pub fields: Option<String>,
+    /// At most so many, counted after the selectors; none or 0: all. A list that ends early says where the next page begins.
+    pub limit: Option<u32>,
+    /// Where the page before ended ([`List::next`]).
+    pub token: Option<Box<str>>,
+}
+
+impl ListOptions {
+    /// All objects.
+    #[must_use]
+    pub fn all() -> Self {
+        Self::default()
+    }
+
+    /// The same, of one namespace.
+    #[must_use]
+    pub fn in_namespace(mut self, namespace: impl Into<String>) -> Self {
+        self.namespace = Some(namespace.into()).filter(|namespace| !namespace.is_empty());
+        self
+    }
+
+    /// The same, of those with matching labels: `app=web,tier in (a, b)`.
+    #[must_use]
+    pub fn labels(mut self, selector: impl Into<String>) -> Self {
+        self.labels = Some(selector.into()).filter(|selector| !selector.is_empty());
+        self
+    }
+
+    /// The same, of those with matching fields: `spec.nodeName=n1`.
+    #[must_use]
+    pub fn fields(mut self, selector: impl Into<String>) -> Self {
+        self.fields = Some(selector.into()).filter(|selector| !selector.is_empty());
+        self
+    }
+
+    /// The same, so many at most.
+    #[must_use]
+    pub fn limit(mut self, limit: u32) -> Self {
+        self.limit = Some(limit).filter(|&limit| limit > 0);
+        self
+    }
+
+    /// The same, from where a page ended.
+    #[must_use]
+    pub fn from_token(mut self, token: impl Into<Box<str>>) -> Self {
+        self.token = Some(token.into());
+        self
+    }
+
+    pub(crate) fn selectors(&self) -> Selectors {
+        let selectors = Selectors::all();
+        let selectors = selectors.labels(self.labels.clone().unwrap_or_default());
+        selectors.fields(self.fields.clone().unwrap_or_default())
+    }
+}
+
+/// Objects, in key order where a cache brings them and in the server's order otherwise.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct List<K> {
+    /// The objects.
+    pub entries: Vec<Entry<ObjectKey, K>>,
+    /// Those that could not be decoded.
+    pub unreadable: Vec<DecodeError>,
+    /// The version that the list is of; empty where there is none.
+    pub version: ResourceVersion,
+    /// Where the next page begins; `None`: this was the last.
+    pub next: Option<Box<str>>,
+}
+
+impl<K> Default for List<K> {
+    fn default() -> Self {
+        Self {
+            entries: Vec::new(),
+            unreadable: Vec::new(),
+            version: ResourceVersion::none(),
+            next: None,
+        }
+    }
+}
+
+impl<K> List<K> {
+    /// The objects, without keys and versions.
+    pub fn objects(&self) -> impl Iterator<Item = &Arc<K>> {
+        self.entries.iter().map(|entry| &entry.object)
+    }
+
+    /// Their names, in order: `namespace/name`.
+    #[must_use]
+    pub fn names(&self) -> Vec<&str> {
+        self.entries.iter().map(|entry| entry.key.as_str()).collect()
+    }
+}
