@@ -4,7 +4,7 @@ use std::{
     fs, io,
     net::SocketAddr,
     path::PathBuf,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use serde_json::Value;
@@ -25,18 +25,21 @@ use crate::{
 pub struct Options {
     /// Further arguments of kube-apiserver.
     pub arguments: Vec<String>,
+    /// Where kube-apiserver reaches its etcd, unless directly: a relay.
+    pub etcd_through: Option<SocketAddr>,
 }
 
-/// A control plane. Dropping it kills kube-apiserver, then etcd, and removes its files; so does the end of the process.
+/// A control plane. Dropping it kills kube-apiserver, then etcd (unless another kube-apiserver [beside](Self::beside) it still needs that),
+/// and removes its files; so does the end of the process.
 #[derive(Debug)]
 pub struct ControlPlane {
     // In the order in which they are dropped.
     apiserver: Mutex<Option<Leashed>>,
-    etcd: Etcd,
-    certificates: Certificates,
+    etcd: Arc<Etcd>,
+    certificates: Arc<Certificates>,
     address: SocketAddr,
     http: Http,
-    options: Options,
+    options: Mutex<Options>,
 }
 
 impl ControlPlane {
@@ -48,6 +51,18 @@ impl ControlPlane {
         let etcd = Etcd::start()?;
         let certificates = Certificates::write(etcd.folder())?;
         fs::write(etcd.folder().join("tokens.csv"), kubeconfig::token_file())?;
+        Self::start_on(Arc::new(etcd), Arc::new(certificates), options)
+    }
+
+    /// Starts one more kube-apiserver on the same etcd, with the same certificates and users, and waits until it is ready.
+    ///
+    /// # Errors
+    /// When it does not come up: with what it said last.
+    pub fn beside(&self, options: Options) -> io::Result<Self> {
+        Self::start_on(self.etcd.clone(), self.certificates.clone(), options)
+    }
+
+    fn start_on(etcd: Arc<Etcd>, certificates: Arc<Certificates>, options: Options) -> io::Result<Self> {
         let address = etcd.address();
         let mut plane = Self {
             apiserver: Mutex::new(None),
@@ -56,7 +71,7 @@ impl ControlPlane {
             certificates,
             // Not yet its own.
             address,
-            options,
+            options: Mutex::new(options),
         };
         ports::start(|address| {
             plane.address = address;
@@ -125,13 +140,19 @@ impl ControlPlane {
         drop(self.apiserver().take());
     }
 
+    /// What kube-apiserver is given besides from its next start on.
+    pub fn set_arguments(&self, arguments: Vec<String>) {
+        self.options().arguments = arguments;
+    }
+
     /// Starts kube-apiserver, again at the same address, and waits until it is ready.
     ///
     /// # Errors
     /// When it does not come up; of kind `AddrInUse` when somebody else has its port.
     pub fn start_apiserver(&self) -> io::Result<()> {
         let program = assets::folder()?.join("kube-apiserver");
-        let log = self.etcd.folder().join("kube-apiserver.log");
+        let log = format!("kube-apiserver-{}.log", self.address.port());
+        let log = self.etcd.folder().join(log);
         let process = Leashed::start(&program, &self.arguments(), &log, None)?;
         wait::block("kube-apiserver is ready", START, || {
             if process.has_ended() {
@@ -168,6 +189,8 @@ impl ControlPlane {
     fn arguments(&self) -> Vec<String> {
         let folder = self.etcd.folder().display();
         let port = self.address.port();
+        let options = self.options();
+        let etcd = options.etcd_through.unwrap_or_else(|| self.etcd.address());
         let mut arguments = vec![
             "--advertise-address=127.0.0.1".to_owned(),
             "--allow-privileged=true".to_owned(),
@@ -178,7 +201,7 @@ impl ControlPlane {
             "--disable-admission-plugins=ServiceAccount".to_owned(),
             // The address for the `kubernetes` service may not be one of loopback.
             "--endpoint-reconciler-type=none".to_owned(),
-            format!("--etcd-servers=http://{}", self.etcd.address()),
+            format!("--etcd-servers=http://{etcd}"),
             format!("--secure-port={port}"),
             format!("--service-account-issuer=https://127.0.0.1:{port}/"),
             format!("--service-account-key-file={folder}/sa-signer.crt"),
@@ -186,8 +209,12 @@ impl ControlPlane {
             "--service-cluster-ip-range=10.0.0.0/24".to_owned(),
             format!("--token-auth-file={folder}/tokens.csv"),
         ];
-        arguments.extend(self.options.arguments.iter().cloned());
+        arguments.extend(options.arguments.iter().cloned());
         arguments
+    }
+
+    fn options(&self) -> MutexGuard<'_, Options> {
+        self.options.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn apiserver(&self) -> MutexGuard<'_, Option<Leashed>> {

@@ -23,6 +23,7 @@ pub struct Relay {
     address: SocketAddr,
     commands: mpsc::Sender<(Command, oneshot::Sender<io::Result<()>>)>,
     valve: watch::Sender<Option<u64>>,
+    target: watch::Sender<SocketAddr>,
     counts: Arc<Counts>,
     task: JoinHandle<()>,
 }
@@ -67,12 +68,14 @@ impl Relay {
         let address = listener.local_addr()?;
         let (commands, received) = mpsc::channel(1);
         let (valve, flow) = watch::channel(None);
+        let (target, towards) = watch::channel(target);
         let counts = Arc::<Counts>::default();
-        let task = tokio::spawn(serve(listener, target, received, flow, counts.clone()));
+        let task = tokio::spawn(serve(listener, towards, received, flow, counts.clone()));
         Ok(Self {
             address,
             commands,
             valve,
+            target,
             counts,
             task,
         })
@@ -87,6 +90,12 @@ impl Relay {
     /// Closes all connections. New ones are passed on.
     pub async fn cut(&self) {
         self.ask(Command::Cut).await.unwrap_or_default();
+    }
+
+    /// Moves all clients to another server: closes all connections, and passes new ones on to `target`.
+    pub async fn move_to(&self, target: SocketAddr) {
+        self.target.send_replace(target);
+        self.cut().await;
     }
 
     /// Closes all connections and refuses new ones.
@@ -140,7 +149,7 @@ impl Drop for Relay {
 
 async fn serve(
     listener: TcpListener,
-    target: SocketAddr,
+    target: watch::Receiver<SocketAddr>,
     mut commands: mpsc::Receiver<(Command, oneshot::Sender<io::Result<()>>)>,
     valve: watch::Receiver<Option<u64>>,
     counts: Arc<Counts>,
@@ -153,7 +162,7 @@ async fn serve(
     loop {
         select! {
             Ok(client) = accept(listener.as_ref()) => {
-                let (valve, counts) = (valve.clone(), counts.clone());
+                let (valve, counts, target) = (valve.clone(), counts.clone(), *target.borrow());
                 connections.spawn(async move {
                     let _open = Counted::new(&counts.open);
                     pass(client, target, valve, &counts).await

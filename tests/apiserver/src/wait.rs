@@ -75,3 +75,46 @@ pub async fn timed<T>(work: impl Future<Output = T>) -> (Duration, T) {
     let result = work.await;
     (begin.elapsed(), result)
 }
+
+/// Runs out after a time of its own.
+#[derive(Debug, Clone, Copy)]
+pub struct Timer {
+    begin: Instant,
+    limit: Duration,
+}
+
+impl Timer {
+    /// Begins now.
+    #[must_use]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the servers are real, and so is the time that they take"
+    )]
+    pub fn new(limit: Duration) -> Self {
+        Self {
+            begin: Instant::now(),
+            limit,
+        }
+    }
+
+    /// Whether it has run out.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.elapsed() >= self.limit
+    }
+
+    /// How long it has run.
+    #[must_use]
+    pub fn elapsed(&self) -> Duration {
+        self.begin.elapsed()
+    }
+}
+
+/// Lets a load pause between one request and the next, so that it is steady. Waits for nothing.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a load on real servers has a rate in real time"
+)]
+pub async fn pace(pause: Duration) {
+    tokio::time::sleep(pause).await;
+}

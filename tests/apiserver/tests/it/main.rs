@@ -5,6 +5,7 @@
     reason = "what cannot be unwrapped in a test has failed it"
 )]
 
+mod cm_02;
 mod compaction;
 mod crd;
 mod differ;
@@ -12,6 +13,7 @@ mod embedded_client_go;
 mod handlers;
 mod ledger;
 mod lists;
+mod loops;
 mod overheard;
 mod plane;
 mod relay;

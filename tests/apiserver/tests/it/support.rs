@@ -39,7 +39,11 @@ pub(crate) async fn shared() -> &'static ControlPlane {
 /// A control plane for a test that does with it what no other could bear.
 pub(crate) async fn own(arguments: &[&str]) -> Arc<ControlPlane> {
     let arguments = arguments.iter().map(ToString::to_string).collect();
-    let start = move || ControlPlane::start(Options { arguments }).unwrap();
+    let options = Options {
+        arguments,
+        ..Options::default()
+    };
+    let start = move || ControlPlane::start(options).unwrap();
     Arc::new(tokio::task::spawn_blocking(start).await.unwrap())
 }
 
