@@ -7,8 +7,10 @@ use http::{Request, Response, header::ACCEPT};
 use informer_core::Resource;
 use informer_transport::{
     ApiError, Asked, Codec, DEFAULT_FRAME_LIMIT, DynamicCodec, DynamicObject, JsonCodec, MetadataCodec,
-    PartialMetadata, RequestError, Transport,
+    PackedCodec, PackedObject, PartialMetadata, RequestError, Transport,
 };
+#[cfg(feature = "protobuf")]
+use informer_transport::{Negotiated, ProstCodec};
 use serde::de::DeserializeOwned;
 
 use crate::{Api, Error, body::Chunks};
@@ -78,6 +80,36 @@ impl<T: Transport> Client<T> {
     #[must_use]
     pub fn metadata(&self, resource: Resource) -> Api<T, PartialMetadata, MetadataCodec> {
         self.with_codec(resource, MetadataCodec::new())
+    }
+
+    /// Objects as the bytes that come, with the metadata that selectors and predicates need: see [`PackedObject`].
+    #[must_use]
+    pub fn packed(&self, resource: Resource) -> Api<T, PackedObject, PackedCodec> {
+        self.with_codec(resource, PackedCodec::new())
+    }
+
+    /// Objects as prost messages, for kinds that are built into Kubernetes: generated types, or messages of the user's own with the fields
+    /// of interest. The server is asked for protobuf and nothing else. Such objects are read; what is written is JSON.
+    #[cfg(feature = "protobuf")]
+    #[must_use]
+    pub fn messages<K>(&self, resource: Resource) -> Api<T, K, ProstCodec<K>>
+    where
+        K: prost::Message + Default,
+    {
+        let codec = ProstCodec::new().named(resource.kind.clone());
+        self.with_codec(resource, codec)
+    }
+
+    /// The same for a form of object that can be read from JSON too, which is then what a server without protobuf for the kind is asked for.
+    #[cfg(feature = "protobuf")]
+    #[must_use]
+    pub fn negotiated<K>(&self, resource: Resource) -> Api<T, K, Negotiated<ProstCodec<K>, JsonCodec<K>>>
+    where
+        K: prost::Message + Default + DeserializeOwned,
+    {
+        let protobuf = ProstCodec::new().named(resource.kind.clone());
+        let json = JsonCodec::new().named(resource.kind.clone());
+        self.with_codec(resource, Negotiated::new(protobuf, json))
     }
 
     /// Objects of any form, with the codec that reads it.

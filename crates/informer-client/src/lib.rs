@@ -4,7 +4,7 @@
 //! A [`Client`] asks one API server through a [`Transport`](informer_transport::Transport). An [`Api`] is one kind in one form of object (typed,
 //! the user's own serde struct, dynamic, metadata only) with its verbs; its [`source`](Api::source) is the
 //! [`ListerWatcher`](informer_core::ListerWatcher) that a reflector reads from. [`Discovery`] turns `po` or `deployments.apps` into a
-//! [`Resource`](informer_core::Resource), and [`Kinds`] a Rust type, or what an object says of itself. [`DynamicMeta`] and [`PartialMeta`] read metadata for selectors and predicates.
+//! [`Resource`](informer_core::Resource), and [`Kinds`] a Rust type, or what an object says of itself. [`DynamicMeta`], [`PartialMeta`] and [`PackedMeta`] read metadata for selectors and predicates.
 //!
 //! [`ReadClient`] and [`WriteClient`] are what a program writes against when it does not care where answers come from: [`LiveClient`] asks the
 //! server, `informer-cache` has one that reads from a cache. [`DryRun`], [`FieldOwner`], [`FieldValidation`], [`Namespaced`] and
@@ -74,6 +74,8 @@
 //! # Features
 //! * `k8s-openapi`: `Client::typed` for its types, and the metadata strategy `K8s`. The version of Kubernetes is the program's to choose, by a
 //!   feature of k8s-openapi in its own manifest.
+//! * `protobuf`: `Client::messages` and `Client::negotiated` for prost messages of kinds that are built in; metadata-only and packed objects
+//!   are then asked for in protobuf first.
 //!
 //! # Swap it
 //! Give [`Client::new`] another transport, or [`Client::with_codec`] another codec. A source that is no API server implements
@@ -108,7 +110,7 @@ pub use informer_transport::{
 #[cfg(feature = "k8s-openapi")]
 pub use k8s::{K8s, KnownScope, resource_of};
 pub use kinds::{KindConflict, Kinds, UnknownKind};
-pub use meta::{DynamicMeta, PartialMeta};
+pub use meta::{DynamicMeta, PackedMeta, PartialMeta};
 pub use object::{
     Outcome, OwnerError, OwnerObject, add_finalizer, contains_finalizer, controller_of, create_or_patch,
     create_or_update, finalizer_patch, insert_finalizer, merge_patch, merge_patch_locked, owners_of,

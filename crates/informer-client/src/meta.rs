@@ -1,7 +1,7 @@
 //! `Meta` strategies of the forms of object that hold their metadata.
 
 use informer_core::{Meta, MetaFields, Owner};
-use informer_transport::{DynamicObject, PartialMetadata};
+use informer_transport::{DynamicObject, OwnerReference, PackedObject, PartialMetadata};
 use serde_json::Value;
 
 /// Reads the metadata of dynamic objects.
@@ -57,15 +57,7 @@ impl Meta<PartialMetadata> for PartialMeta {
     }
 
     fn owners(&self, object: &PartialMetadata, visit: &mut dyn FnMut(Owner<'_>)) {
-        for owner in &object.metadata.owner_references {
-            visit(Owner::new(
-                &owner.api_version,
-                &owner.kind,
-                &owner.name,
-                &owner.uid,
-                owner.controller.unwrap_or(false),
-            ));
-        }
+        visit_all(&object.metadata.owner_references, visit);
     }
 
     fn generation(&self, object: &PartialMetadata) -> Option<i64> {
@@ -74,5 +66,43 @@ impl Meta<PartialMetadata> for PartialMeta {
 
     fn deleting(&self, object: &PartialMetadata) -> bool {
         object.metadata.deletion_timestamp.is_some()
+    }
+}
+
+/// Reads packed objects.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct PackedMeta;
+
+impl Meta<PackedObject> for PackedMeta {
+    fn fields(&self) -> MetaFields {
+        MetaFields::all()
+    }
+
+    fn label<'a>(&self, object: &'a PackedObject, name: &str) -> Option<&'a str> {
+        object.label(name)
+    }
+
+    fn owners(&self, object: &PackedObject, visit: &mut dyn FnMut(Owner<'_>)) {
+        visit_all(object.owners(), visit);
+    }
+
+    fn generation(&self, object: &PackedObject) -> Option<i64> {
+        object.generation()
+    }
+
+    fn deleting(&self, object: &PackedObject) -> bool {
+        object.is_deleting()
+    }
+}
+
+fn visit_all(owners: &[OwnerReference], visit: &mut dyn FnMut(Owner<'_>)) {
+    for owner in owners {
+        visit(Owner::new(
+            &owner.api_version,
+            &owner.kind,
+            &owner.name,
+            &owner.uid,
+            owner.controller.unwrap_or(false),
+        ));
     }
 }

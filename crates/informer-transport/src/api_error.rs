@@ -41,9 +41,7 @@ impl ApiError {
     #[must_use]
     pub fn from_response(parts: &Parts, body: &[u8], asked: Asked) -> Self {
         let code = parts.status.as_u16();
-        let status = serde_json::from_slice::<Status>(body)
-            .ok()
-            .filter(|status| status.kind.as_deref() == Some("Status"))
+        let status = Status::in_body(body)
             .unwrap_or_else(|| Status::failure(code, reason_of(parts.status), sentence(parts.status, body)));
         let retry_after = parts
             .headers

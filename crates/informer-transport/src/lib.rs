@@ -6,7 +6,8 @@
 //! * [`WatchDecoder`] and [`ListSplitter`]: sans-I/O decoders. Push chunks of any size, take events or items while they arrive.
 //! * [`ApiError`]: what an answer that is a failure means to a reflector.
 //! * [`JsonCodec`], [`DynamicCodec`], [`MetadataCodec`]: JSON to typed, dynamic and metadata-only objects, with the identity read from the bytes
-//!   and the managed fields cut before decoding.
+//!   and the managed fields cut before decoding. [`PackedCodec`] keeps objects as their bytes.
+//! * With the feature `protobuf`: `ProstCodec` and `Negotiated` for Kubernetes' own wire format, which both decoders read as well.
 //! * [`Authorize`] and [`TlsSource`]: where configuration and connections meet.
 //!
 //! # What it is not
@@ -33,6 +34,9 @@
 //! # Cancel safety
 //! The decoders hold no future: whoever drives them may stop between any two calls. That of [`Transport::send`] is written there.
 //!
+//! # Features
+//! * `protobuf`: Kubernetes protobuf, for kinds that are built in: lists, watches, single objects and failures.
+//!
 //! # Swap it
 //! Implement [`Transport`] for another way to the server (a recording, a Unix socket, another client), and [`Codec`] for another wire format
 //! or form of object. [`BoxTransport`] holds any transport behind one type.
@@ -44,16 +48,21 @@ mod json;
 mod lines;
 mod list;
 mod objects;
+#[cfg(feature = "protobuf")]
+mod proto;
 mod request;
 mod status;
 mod transport;
 mod watch;
+mod wire;
 
 pub use api_error::{ApiError, Asked};
-pub use codec::{Codec, DynamicCodec, JsonCodec, MetadataCodec};
+pub use codec::{Codec, DynamicCodec, JsonCodec, MetadataCodec, PackedCodec};
+#[cfg(feature = "protobuf")]
+pub use codec::{Negotiated, ProstCodec};
 pub use credentials::{Authorize, ClientCertificate, CredentialError, Roots, TlsMaterial, TlsSource};
 pub use list::{ListEnd, ListError, ListSplitter};
-pub use objects::{DynamicObject, ObjectMeta, OwnerReference, PartialMetadata};
+pub use objects::{DynamicObject, ObjectMeta, OwnerReference, PackedObject, PartialMetadata};
 pub use request::{
     DeleteOptions, Patch, Preconditions, Propagation, Query, RequestBuilder, RequestError, Selectors,
     WriteOptions,
@@ -61,3 +70,4 @@ pub use request::{
 pub use status::{Status, StatusCause, StatusDetails, StatusMeta};
 pub use transport::{BoxBody, BoxError, BoxTransport, Transport, TransportError};
 pub use watch::{DEFAULT_FRAME_LIMIT, FrameTooLarge, INITIAL_EVENTS_END, WatchDecoder, WatchFrame};
+pub use wire::Wire;

@@ -87,6 +87,19 @@ pub struct StatusCause {
 }
 
 impl Status {
+    /// The status that a body holds, in whichever format; `None` where it holds something else.
+    #[must_use]
+    pub fn in_body(body: &[u8]) -> Option<Self> {
+        #[cfg(feature = "protobuf")]
+        if body.starts_with(crate::proto::MAGIC) {
+            let body = bytes::Bytes::copy_from_slice(body);
+            return crate::proto::status(&body);
+        }
+        serde_json::from_slice::<Self>(body)
+            .ok()
+            .filter(|status| status.kind.as_deref() == Some("Status"))
+    }
+
     /// A failure.
     #[must_use]
     pub fn failure(code: u16, reason: &str, message: impl Into<String>) -> Self {

@@ -6,9 +6,9 @@ use informer_core::{
     Classify, DecodeError, Decoded, FailureClass, Feed, ListRequest, Listed, ListerWatcher, ResourceVersion,
 };
 use informer_transport::{
-    Asked, Codec, DeleteOptions, Patch, Query, RequestError, Selectors, Transport, WriteOptions,
+    Asked, Codec, DeleteOptions, Patch, Query, RequestError, Selectors, Status, Transport, WriteOptions,
 };
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::Value;
 
 use super::Api;
@@ -125,7 +125,7 @@ impl<T: Transport, K, C: Codec<K>> Api<T, K, C> {
     pub async fn delete(&self, name: &str, options: &DeleteOptions) -> Result<Option<Decoded<K>>, Error> {
         let request = self.requests().delete(name, options)?;
         let body = self.client.fetch(request, Asked::Object).await?;
-        if is_status(&body) {
+        if Status::in_body(&body).is_some() {
             return Ok(None);
         }
         Ok(Some(self.codec.decode(body)?))
@@ -213,13 +213,4 @@ impl<T: Transport, K: Send + Sync + 'static, C: Codec<K>> Api<T, K, C> {
         }
         Ok(list)
     }
-}
-
-/// Whether an answer is a `Status` rather than an object.
-fn is_status(body: &[u8]) -> bool {
-    #[derive(Deserialize)]
-    struct Types {
-        kind: Option<String>,
-    }
-    serde_json::from_slice::<Types>(body).is_ok_and(|types| types.kind.as_deref() == Some("Status"))
 }

@@ -7,7 +7,7 @@ use std::{fmt, sync::Arc};
 
 use informer_core::{ListRequest, ListerWatcher, WatchRequest};
 use informer_transport::{
-    Asked, Codec, DEFAULT_FRAME_LIMIT, ListSplitter, Query, Selectors, Transport, WatchDecoder,
+    Asked, Codec, DEFAULT_FRAME_LIMIT, ListSplitter, Query, Selectors, Transport, WatchDecoder, Wire,
 };
 
 use crate::{Api, Error, body::Chunks};
@@ -107,9 +107,10 @@ where
         let query = self.tweaked(Query::of_list(&self.selectors, &request));
         let request = self.api.requests().list(&query)?;
         let response = self.api.client().send(request, Asked::List).await?;
+        let wire = Wire::of(response.headers());
         Ok(ListFeed::new(
             Chunks::new(response.into_body()),
-            ListSplitter::new().with_limit(self.frame_limit),
+            ListSplitter::of(wire).with_limit(self.frame_limit),
             self.api.codec().clone(),
         ))
     }
@@ -125,6 +126,7 @@ where
         let response = self.api.client().send(request, asked).await?;
         let codec = self.api.codec();
         let mut decoder = WatchDecoder::new(asked)
+            .wire(Wire::of(response.headers()))
             .with_limit(self.frame_limit)
             .expect(self.api.resource());
         if let Some((api_version, kind)) = codec.envelope() {

@@ -92,14 +92,10 @@ impl<K: DeserializeOwned> Codec<K> for JsonCodec<K> {
             )))
         })?;
         let identity = head.identity();
-        let decoded = match &head.managed_fields {
-            Some(cut) if !self.keep_managed_fields => {
-                let mut rest = Vec::with_capacity(item.len() - cut.len());
-                rest.extend_from_slice(&item[..cut.start]);
-                rest.extend_from_slice(&item[cut.end..]);
-                serde_json::from_slice(&rest)
-            }
-            _ => serde_json::from_slice(&item),
+        let decoded = if self.keep_managed_fields {
+            serde_json::from_slice(&item)
+        } else {
+            serde_json::from_slice(&head.without_managed_fields(&item))
         };
         match decoded {
             Ok(object) => Ok(Decoded { identity, object }),
@@ -160,9 +156,32 @@ impl Codec<DynamicObject> for DynamicCodec {
 }
 
 /// Decodes metadata only, and asks the server to send no more. One that cannot sends whole objects, of which the metadata is taken.
+///
+/// With the feature `protobuf` it asks for protobuf first, as client-go's metadata client does.
 #[derive(Debug, Clone, Default)]
 pub struct MetadataCodec {
     json: JsonCodec<PartialMetadata>,
+}
+
+/// What a metadata codec asks for.
+macro_rules! partial {
+    ($kind:literal) => {
+        if cfg!(feature = "protobuf") {
+            concat!(
+                "application/vnd.kubernetes.protobuf;as=",
+                $kind,
+                ";g=meta.k8s.io;v=v1,application/json;as=",
+                $kind,
+                ";g=meta.k8s.io;v=v1,application/json"
+            )
+        } else {
+            concat!(
+                "application/json;as=",
+                $kind,
+                ";g=meta.k8s.io;v=v1,application/json"
+            )
+        }
+    };
 }
 
 impl MetadataCodec {
@@ -175,11 +194,11 @@ impl MetadataCodec {
 
 impl Codec<PartialMetadata> for MetadataCodec {
     fn media_type(&self) -> &'static str {
-        "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
+        partial!("PartialObjectMetadata")
     }
 
     fn list_media_type(&self) -> &'static str {
-        "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
+        partial!("PartialObjectMetadataList")
     }
 
     fn envelope(&self) -> Option<(&'static str, &'static str)> {
@@ -187,6 +206,10 @@ impl Codec<PartialMetadata> for MetadataCodec {
     }
 
     fn decode(&self, item: Bytes) -> Result<Decoded<PartialMetadata>, DecodeError> {
+        #[cfg(feature = "protobuf")]
+        if !super::is_json(&item) {
+            return super::prost::metadata(item);
+        }
         self.json.decode(item)
     }
 }

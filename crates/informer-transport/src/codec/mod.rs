@@ -1,6 +1,9 @@
 //! `Codec`: one item's bytes to identity and object.
 
 mod json;
+mod packed;
+#[cfg(feature = "protobuf")]
+mod prost;
 
 use std::sync::Arc;
 
@@ -8,8 +11,11 @@ use bytes::Bytes;
 use informer_core::{DecodeError, Decoded};
 
 pub use json::{DynamicCodec, JsonCodec, MetadataCodec};
+pub use packed::PackedCodec;
+#[cfg(feature = "protobuf")]
+pub use prost::{Negotiated, ProstCodec};
 
-/// Decodes one item in one wire format. JSON through serde is here; protobuf or a user's own are more of them.
+/// Decodes one item in one wire format: JSON through serde, protobuf through prost, or a user's own.
 ///
 /// The identity is read from the bytes, so the object's form need not hold metadata.
 pub trait Codec<K>: Send + Sync {
@@ -49,4 +55,10 @@ impl<K, C: Codec<K> + ?Sized> Codec<K> for Arc<C> {
     fn decode(&self, item: Bytes) -> Result<Decoded<K>, DecodeError> {
         (**self).decode(item)
     }
+}
+
+/// Whether an item is JSON: none in protobuf begins so, as no message of Kubernetes has a group as its field 15.
+#[cfg(feature = "protobuf")]
+fn is_json(item: &[u8]) -> bool {
+    item.first() == Some(&b'{')
 }

@@ -96,6 +96,14 @@ impl<'a> Head<'a> {
         Ok(())
     }
 
+    /// The object without its managed fields.
+    pub(crate) fn without_managed_fields<'b>(&self, object: &'b [u8]) -> Cow<'b, [u8]> {
+        match &self.managed_fields {
+            Some(cut) => Cow::Owned([&object[..cut.start], &object[cut.end..]].concat()),
+            None => Cow::Borrowed(object),
+        }
+    }
+
     /// The identity.
     pub(crate) fn identity(&self) -> Identity {
         let shared = |text: &Option<Cow<'_, str>>| -> Arc<str> { text.as_deref().unwrap_or_default().into() };

@@ -1,19 +1,17 @@
-//! `ListSplitter`: the body of a LIST in JSON, item by item.
+//! `ListSplitter`: the body of a LIST, item by item.
 
 mod end;
 mod error;
+mod json;
+#[cfg(feature = "protobuf")]
+mod proto;
 
-use std::{collections::VecDeque, mem};
+use bytes::Bytes;
 
-use bytes::{Bytes, BytesMut};
-
-use crate::{
-    DEFAULT_FRAME_LIMIT,
-    json::{ValueScan, is_space, text},
-    watch::excerpt,
-};
-
-use end::Metadata;
+use crate::{DEFAULT_FRAME_LIMIT, Wire};
+use json::JsonList;
+#[cfg(feature = "protobuf")]
+use proto::ProtoList;
 
 pub use end::ListEnd;
 pub use error::ListError;
@@ -23,47 +21,31 @@ pub use error::ListError;
 /// Each byte is looked at once. Metadata may come before or after the items, which may be `null` or absent; an item that came in one chunk
 /// is not copied. What is inside an item is not looked at: one that cannot be decoded is the codec's to report.
 #[derive(Debug)]
-pub struct ListSplitter {
-    input: VecDeque<Bytes>,
-    state: State,
-    value: ValueScan,
-    /// What came of the value that is being read.
-    partial: BytesMut,
-    limit: usize,
-    at: u64,
-    kind: Option<String>,
-    saw_items: bool,
-    /// `items` was null.
-    saw_no_items: bool,
-    metadata: Metadata,
+pub struct ListSplitter(List);
+
+#[derive(Debug)]
+enum List {
+    Json(JsonList),
+    #[cfg(feature = "protobuf")]
+    Proto(ProtoList),
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Field {
-    Items,
-    Metadata,
-    Kind,
-    Other,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Reading {
-    Key,
-    Value(Field),
-    Item,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
-    Open,
-    Key { may_close: bool },
-    Colon(Field),
-    Value(Field),
-    AfterValue,
-    Item { may_close: bool },
-    AfterItem,
-    Reading(Reading),
-    Done,
+/// One method of all wires.
+macro_rules! each {
+    ($self:expr, $list:ident => $call:expr) => {
+        match &$self.0 {
+            List::Json($list) => $call,
+            #[cfg(feature = "protobuf")]
+            List::Proto($list) => $call,
+        }
+    };
+    (mut $self:expr, $list:ident => $call:expr) => {
+        match &mut $self.0 {
+            List::Json($list) => $call,
+            #[cfg(feature = "protobuf")]
+            List::Proto($list) => $call,
+        }
+    };
 }
 
 impl Default for ListSplitter {
@@ -73,35 +55,32 @@ impl Default for ListSplitter {
 }
 
 impl ListSplitter {
-    /// A splitter at the beginning of a body.
+    /// A splitter at the beginning of a body in JSON.
     #[must_use]
     pub fn new() -> Self {
-        Self {
-            input: VecDeque::new(),
-            state: State::Open,
-            value: ValueScan::default(),
-            partial: BytesMut::new(),
-            limit: DEFAULT_FRAME_LIMIT,
-            at: 0,
-            kind: None,
-            saw_items: false,
-            saw_no_items: false,
-            metadata: Metadata::default(),
-        }
+        Self::of(Wire::Json)
+    }
+
+    /// A splitter at the beginning of a body in this format.
+    #[must_use]
+    pub fn of(wire: Wire) -> Self {
+        Self(match wire {
+            Wire::Json => List::Json(JsonList::new(DEFAULT_FRAME_LIMIT)),
+            #[cfg(feature = "protobuf")]
+            Wire::Protobuf => List::Proto(ProtoList::new(DEFAULT_FRAME_LIMIT)),
+        })
     }
 
     /// The same, with another limit on the bytes of an item.
     #[must_use]
     pub fn with_limit(mut self, limit: usize) -> Self {
-        self.limit = limit;
+        each!(mut self, list => list.limit = limit);
         self
     }
 
     /// Takes the next chunk of the body.
     pub fn push(&mut self, chunk: Bytes) {
-        if !chunk.is_empty() {
-            self.input.push_back(chunk);
-        }
+        each!(mut self, list => list.push(chunk));
     }
 
     /// The bytes of the next item; `None` asks for another chunk.
@@ -109,16 +88,7 @@ impl ListSplitter {
     /// # Errors
     /// When the body is no list. It is not asked again after that.
     pub fn next_item(&mut self) -> Result<Option<Bytes>, ListError> {
-        while !self.input.is_empty() {
-            let item = match self.state {
-                State::Reading(reading) => self.read(reading)?,
-                state => self.step(state)?,
-            };
-            if item.is_some() {
-                return Ok(item);
-            }
-        }
-        Ok(None)
+        each!(mut self, list => list.next_item())
     }
 
     /// The body ended: what the list said besides its items.
@@ -126,165 +96,17 @@ impl ListSplitter {
     /// # Errors
     /// When it ended too early, or was no list.
     pub fn finish(&mut self) -> Result<ListEnd, ListError> {
-        if self.state != State::Done || !self.input.is_empty() {
-            return Err(ListError::Cut { at: self.at });
-        }
-        // Something that neither names items nor calls itself a list is none: an error event taken for the last page of a list would end
-        // that list early, and what it left out would count as deleted.
-        let is_list = match self.kind.as_deref() {
-            Some(kind) => self.saw_items || kind.ends_with("List"),
-            None => self.saw_items || self.saw_no_items,
-        };
-        if !is_list {
-            return Err(ListError::NotAList {
-                kind: self.kind.take().unwrap_or_else(|| "thing of no kind".to_owned()),
-            });
-        }
-        Ok(mem::take(&mut self.metadata).into())
+        each!(mut self, list => list.finish())
     }
 
     /// How many bytes of the body were taken in so far.
     #[must_use]
     pub fn position(&self) -> u64 {
-        self.at
-    }
-
-    /// One step between values. Does not return an item; its type is that of `read`.
-    fn step(&mut self, state: State) -> Result<Option<Bytes>, ListError> {
-        let Some(byte) = self.peek() else { return Ok(None) };
-        let next = match (state, byte) {
-            (State::Open, b'{') => State::Key { may_close: true },
-            (State::Key { may_close: true } | State::AfterValue, b'}') => State::Done,
-            (State::Colon(field), b':') => State::Value(field),
-            (State::Value(Field::Items), b'[') => {
-                self.saw_items = true;
-                State::Item { may_close: true }
-            }
-            (State::AfterValue, b',') => State::Key { may_close: false },
-            (State::Item { may_close: true } | State::AfterItem, b']') => State::AfterValue,
-            (State::AfterItem, b',') => State::Item { may_close: false },
-            // What begins a value is not taken here: `read` begins with it.
-            (State::Key { .. }, b'"') => return Ok(self.begin(Reading::Key)),
-            (State::Value(Field::Items), b'n') => return Ok(self.begin(Reading::Value(Field::Items))),
-            (State::Value(field), _) if field != Field::Items && begins_value(byte) => {
-                return Ok(self.begin(Reading::Value(field)));
-            }
-            (State::Item { .. }, _) if begins_value(byte) => return Ok(self.begin(Reading::Item)),
-            _ => return Err(self.malformed(&[byte])),
-        };
-        self.split(1);
-        self.state = next;
-        Ok(None)
-    }
-
-    fn begin(&mut self, reading: Reading) -> Option<Bytes> {
-        self.value = ValueScan::default();
-        self.state = State::Reading(reading);
-        None
-    }
-
-    /// Goes on with a value. Returns it if it is an item and whole.
-    fn read(&mut self, reading: Reading) -> Result<Option<Bytes>, ListError> {
-        let Some(chunk) = self.input.front() else {
-            return Ok(None);
-        };
-        let end = self.value.advance(chunk);
-        let length = end.unwrap_or(chunk.len());
-        let piece = self.split(length);
-        let is_kept = reading != Reading::Value(Field::Other);
-        if is_kept && self.partial.len() + piece.len() > self.limit {
-            return Err(ListError::TooLarge { limit: self.limit });
-        }
-        if end.is_none() {
-            if is_kept {
-                self.partial.extend_from_slice(&piece);
-            }
-            return Ok(None);
-        }
-        let value = if self.partial.is_empty() {
-            piece
-        } else {
-            self.partial.extend_from_slice(&piece);
-            self.partial.split().freeze()
-        };
-        self.state = match reading {
-            Reading::Item => {
-                self.state = State::AfterItem;
-                return Ok(Some(value));
-            }
-            Reading::Key => State::Colon(match &*value {
-                b"\"items\"" => Field::Items,
-                b"\"metadata\"" => Field::Metadata,
-                b"\"kind\"" => Field::Kind,
-                _ => Field::Other,
-            }),
-            Reading::Value(field) => {
-                self.take_field(field, &value)?;
-                State::AfterValue
-            }
-        };
-        Ok(None)
-    }
-
-    fn take_field(&mut self, field: Field, value: &[u8]) -> Result<(), ListError> {
-        match field {
-            Field::Metadata => {
-                self.metadata = serde_json::from_slice::<Option<Metadata>>(value)
-                    .map_err(|_| self.malformed(value))?
-                    .unwrap_or_default();
-            }
-            Field::Kind => {
-                self.kind = text(value).map(Into::into);
-                // Upstream: client-go `Reflector.list` refuses tables, which would otherwise pass as a list of nothing.
-                if let Some(kind) = self
-                    .kind
-                    .as_deref()
-                    .filter(|&kind| kind == "Table" || kind == "Status")
-                {
-                    return Err(ListError::NotAList {
-                        kind: kind.to_owned(),
-                    });
-                }
-            }
-            Field::Items if value != b"null" => return Err(self.malformed(value)),
-            Field::Items => self.saw_no_items = true,
-            Field::Other => {}
-        }
-        Ok(())
-    }
-
-    /// The next byte that is no white space, in the first chunk.
-    fn peek(&mut self) -> Option<u8> {
-        let chunk = self.input.front()?;
-        let spaces = chunk
-            .iter()
-            .position(|&byte| !is_space(byte))
-            .unwrap_or(chunk.len());
-        self.split(spaces);
-        self.input.front().and_then(|chunk| chunk.first().copied())
-    }
-
-    /// Takes bytes off the first chunk, and the chunk away with the last of them.
-    fn split(&mut self, length: usize) -> Bytes {
-        self.at += length as u64;
-        let Some(chunk) = self.input.front_mut() else {
-            return Bytes::new();
-        };
-        let piece = chunk.split_to(length);
-        if chunk.is_empty() {
-            self.input.pop_front();
-        }
-        piece
-    }
-
-    fn malformed(&self, found: &[u8]) -> ListError {
-        ListError::Malformed {
-            at: self.at,
-            found: excerpt(found),
-        }
+        each!(self, list => list.position())
     }
 }
 
-fn begins_value(byte: u8) -> bool {
-    !matches!(byte, b',' | b':' | b']' | b'}')
+/// What calls itself so is no list. Upstream: client-go `Reflector.list` refuses tables, which would otherwise pass as a list of nothing.
+fn is_no_list(kind: &str) -> bool {
+    matches!(kind, "Table" | "Status")
 }

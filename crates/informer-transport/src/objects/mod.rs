@@ -1,9 +1,11 @@
 //! Forms of objects that need no types of the kind: metadata only, and dynamic.
 
 mod dynamic;
+mod packed;
 mod partial;
 
 pub use dynamic::DynamicObject;
+pub use packed::PackedObject;
 pub use partial::{ObjectMeta, OwnerReference, PartialMetadata};
 
 use serde::{Deserialize, Deserializer};

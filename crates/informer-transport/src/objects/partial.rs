@@ -85,6 +85,23 @@ pub struct ObjectMeta {
     pub managed_fields: Option<serde_json::Value>,
 }
 
+#[cfg(feature = "protobuf")]
+impl ObjectMeta {
+    /// The identity of the object that has this metadata.
+    pub(crate) fn identity(&self) -> informer_core::Identity {
+        use informer_core::{Identity, ResourceVersion, Stamp};
+
+        Identity {
+            namespace: self.namespace.as_deref().map(Into::into),
+            name: self.name.as_str().into(),
+            stamp: Stamp::new(
+                ResourceVersion::new(self.resource_version.as_str()),
+                self.uid.as_str(),
+            ),
+        }
+    }
+}
+
 /// A reference to an owner.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]

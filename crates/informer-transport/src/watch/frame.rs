@@ -4,7 +4,6 @@ use std::{collections::BTreeMap, error::Error, fmt};
 
 use bytes::Bytes;
 use informer_core::{Classify, DecodeError, FailureClass, ResourceVersion};
-use serde::Deserialize;
 
 use crate::ApiError;
 
@@ -29,7 +28,7 @@ pub enum WatchFrame {
     },
     /// ERROR: the server ends the watch.
     Error(ApiError),
-    /// A line that is no event of this kind. It is to be reported; what follows is good.
+    /// A line, or frame, that is no event of this kind. It is to be reported; what follows is good.
     Odd(DecodeError),
 }
 
@@ -58,31 +57,23 @@ impl Classify for FrameTooLarge {
     }
 }
 
-/// All that is read of a bookmark: its object has the kind, but often not the fields, of a real one.
-#[derive(Deserialize)]
-struct Bookmark {
-    metadata: BookmarkMeta,
+/// What a bookmark says.
+pub(super) struct Mark {
+    pub(super) at: ResourceVersion,
+    pub(super) annotations: BTreeMap<String, String>,
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct BookmarkMeta {
-    resource_version: String,
-    annotations: Option<BTreeMap<String, String>>,
-}
-
-pub(super) fn bookmark(object: &[u8]) -> WatchFrame {
-    match serde_json::from_slice::<Bookmark>(object) {
-        Ok(Bookmark { metadata }) if !metadata.resource_version.is_empty() => WatchFrame::Bookmark {
-            end_of_initial: metadata
+pub(super) fn bookmark(mark: Result<Mark, DecodeError>) -> WatchFrame {
+    match mark {
+        Ok(mark) if !mark.at.is_none() => WatchFrame::Bookmark {
+            end_of_initial: mark
                 .annotations
-                .is_some_and(|all| all.get(INITIAL_EVENTS_END).is_some_and(|value| value == "true")),
-            at: ResourceVersion::new(metadata.resource_version),
+                .get(INITIAL_EVENTS_END)
+                .is_some_and(|value| value == "true"),
+            at: mark.at,
         },
         Ok(_) => odd("a bookmark has no resource version"),
-        Err(error) => {
-            WatchFrame::Odd(DecodeError::new("a bookmark has no resource version").caused_by(error))
-        }
+        Err(error) => WatchFrame::Odd(error),
     }
 }
 

@@ -1,16 +1,23 @@
-//! `WatchDecoder`: the body of a watch in JSON, event by event.
+//! `WatchDecoder`: the body of a watch, event by event.
 
 mod frame;
+mod json;
+#[cfg(feature = "protobuf")]
+mod proto;
+
+use std::borrow::Cow;
 
 use bytes::Bytes;
-use informer_core::{DecodeError, Resource};
+use informer_core::{DecodeError, Identity, Resource};
 
 use crate::{
-    ApiError, Asked, Status,
-    json::{Head, Malformed, Member, Scan, is_space, text},
-    lines::Lines,
+    ApiError, Asked, Status, Wire,
+    json::is_space,
+    lines::{Lines, TooLong},
 };
-use frame::{bookmark, odd};
+use frame::{Mark, bookmark, odd};
+#[cfg(feature = "protobuf")]
+use proto::Lengths;
 
 pub use frame::{FrameTooLarge, INITIAL_EVENTS_END, WatchFrame};
 
@@ -19,12 +26,12 @@ pub const DEFAULT_FRAME_LIMIT: usize = 64 << 20;
 
 /// Decodes the body of a watch without input or output: push chunks of any size, take frames.
 ///
-/// An event is a line. Each byte is looked at a fixed number of times, however small the chunks, and the object inside is neither decoded
-/// nor, if its line came in one chunk, copied. Where objects say of what kind they are and it is none of the expected ones, the frame is
+/// In JSON an event is a line, in protobuf a frame with its length before it. Each byte is looked at a fixed number of times, however small
+/// the chunks, and the object inside is neither decoded nor, if all of it came in one chunk, copied. Where objects say of what kind they are and it is none of the expected ones, the frame is
 /// [`Odd`](WatchFrame::Odd); upstream's reflector skips such events too.
 #[derive(Debug)]
 pub struct WatchDecoder {
-    lines: Lines,
+    framing: Framing,
     limit: usize,
     broken: bool,
     asked: Asked,
@@ -33,12 +40,59 @@ pub struct WatchDecoder {
     scanned: u64,
 }
 
+/// What tells one event from the next.
+#[derive(Debug)]
+enum Framing {
+    Lines(Lines),
+    #[cfg(feature = "protobuf")]
+    Lengths(Lengths),
+}
+
+impl Framing {
+    fn new(wire: Wire, limit: usize) -> Self {
+        match wire {
+            Wire::Json => Self::Lines(Lines::new(limit)),
+            #[cfg(feature = "protobuf")]
+            Wire::Protobuf => Self::Lengths(Lengths::new(limit)),
+        }
+    }
+
+    fn wire(&self) -> Wire {
+        match self {
+            Self::Lines(_) => Wire::Json,
+            #[cfg(feature = "protobuf")]
+            Self::Lengths(_) => Wire::Protobuf,
+        }
+    }
+}
+
+/// One method of all framings.
+macro_rules! each {
+    ($framing:expr, $it:ident => $call:expr) => {
+        match $framing {
+            Framing::Lines($it) => $call,
+            #[cfg(feature = "protobuf")]
+            Framing::Lengths($it) => $call,
+        }
+    };
+}
+
+/// `apiVersion` and `kind` of an object, empty where it does not say.
+type Types<'a> = (Cow<'a, str>, Cow<'a, str>);
+
+/// An event whose object is still bytes.
+#[derive(Debug, Default)]
+struct Event {
+    event: Option<String>,
+    object: Option<Bytes>,
+}
+
 impl WatchDecoder {
-    /// A decoder that takes objects of any kind.
+    /// A decoder of JSON that takes objects of any kind.
     #[must_use]
     pub fn new(asked: Asked) -> Self {
         Self {
-            lines: Lines::new(DEFAULT_FRAME_LIMIT),
+            framing: Framing::new(Wire::Json, DEFAULT_FRAME_LIMIT),
             limit: DEFAULT_FRAME_LIMIT,
             broken: false,
             asked,
@@ -60,22 +114,29 @@ impl WatchDecoder {
         self
     }
 
+    /// The same, for a body in this format.
+    #[must_use]
+    pub fn wire(mut self, wire: Wire) -> Self {
+        self.framing = Framing::new(wire, self.limit);
+        self
+    }
+
     /// The same, with another limit on the bytes of an event.
     #[must_use]
     pub fn with_limit(mut self, limit: usize) -> Self {
-        self.lines = Lines::new(limit);
+        self.framing = Framing::new(self.framing.wire(), limit);
         self.limit = limit;
         self
     }
 
     /// Takes the next chunk of the body.
     pub fn push(&mut self, chunk: Bytes) {
-        self.lines.push(chunk);
+        each!(&mut self.framing, it => it.push(chunk));
     }
 
-    /// The body ended: a last line without a line feed counts.
+    /// The body ended: a last line without a line feed counts, and so does half a frame, which is [`Odd`](WatchFrame::Odd).
     pub fn finish(&mut self) {
-        self.lines.end();
+        each!(&mut self.framing, it => it.end());
     }
 
     /// The next frame; `None` asks for another chunk.
@@ -84,13 +145,13 @@ impl WatchDecoder {
     /// When an event is longer than the limit. There are no frames after that.
     pub fn next_frame(&mut self) -> Result<Option<WatchFrame>, FrameTooLarge> {
         while !self.broken {
-            let line = self.lines.next().map_err(|_| {
+            let line = each!(&mut self.framing, it => it.next()).map_err(|TooLong| {
                 self.broken = true;
                 FrameTooLarge { limit: self.limit }
             })?;
             let Some(line) = line else { break };
-            if !line.iter().all(|&byte| is_space(byte)) {
-                return Ok(Some(self.frame(&line)));
+            if self.framing.wire() != Wire::Json || !line.iter().all(|&byte| is_space(byte)) {
+                return Ok(Some(self.frame(line)));
             }
         }
         Ok(None)
@@ -99,26 +160,26 @@ impl WatchDecoder {
     /// How many bytes were looked at so far, to show that the cost is linear.
     #[must_use]
     pub fn scanned(&self) -> u64 {
-        self.lines.scanned() + self.scanned
+        each!(&self.framing, it => it.scanned()) + self.scanned
     }
 
     /// How many bytes were pushed and are not yet taken as frames.
     #[must_use]
     pub fn buffered(&self) -> usize {
-        self.lines.buffered()
+        each!(&self.framing, it => it.buffered())
     }
 
-    fn frame(&mut self, line: &Bytes) -> WatchFrame {
-        let mut scan = Scan::new(line);
-        let envelope = Envelope::read(line, &mut scan);
-        self.scanned += scan.at() as u64;
-        let Ok(envelope) = envelope else {
-            return WatchFrame::Odd(DecodeError::new(format!(
-                "a line of the watch is no event: {}",
-                excerpt(line)
-            )));
+    fn frame(&mut self, line: Bytes) -> WatchFrame {
+        let event = match self.framing.wire() {
+            Wire::Json => json::event(&line, &mut self.scanned),
+            #[cfg(feature = "protobuf")]
+            Wire::Protobuf => proto::event(line),
         };
-        let (Some(event), Some(object)) = (envelope.event, envelope.object) else {
+        let event = match event {
+            Ok(event) => event,
+            Err(error) => return WatchFrame::Odd(error),
+        };
+        let (Some(event), Some(object)) = (event.event, event.object) else {
             return odd("an event of the watch lacks its type or object");
         };
         match &*event {
@@ -131,7 +192,7 @@ impl WatchDecoder {
                     "ADDED" => WatchFrame::Added(object),
                     "MODIFIED" => WatchFrame::Modified(object),
                     "DELETED" => WatchFrame::Deleted(object),
-                    _ => bookmark(&object),
+                    _ => bookmark(self.mark(&object)),
                 }
             }
             _ => WatchFrame::Odd(DecodeError::new(format!(
@@ -141,17 +202,17 @@ impl WatchDecoder {
     }
 
     /// Whether the object is of an expected kind. One that does not say is taken: the source may not write types.
-    fn check(&mut self, event: &str, object: &[u8]) -> Result<(), DecodeError> {
-        let head = Head::read(object, Member::Types)
-            .map_err(|_| DecodeError::new(format!("{event} has no object: {}", excerpt(object))))?;
-        self.scanned += head.scanned as u64;
-        let (Some(version), Some(kind)) = (head.api_version.as_deref(), head.kind.as_deref()) else {
+    fn check(&mut self, event: &str, object: &Bytes) -> Result<(), DecodeError> {
+        let (version, kind) = self
+            .types(object)
+            .ok_or_else(|| DecodeError::new(format!("{event} has no object: {}", excerpt(object))))?;
+        if version.is_empty() || kind.is_empty() {
             return Ok(());
-        };
+        }
         let is_table = kind == "Table" && version.starts_with("meta.k8s.io/");
         let is_expected = self.expected.is_empty()
             || self.expected.iter().any(|(expected_version, expected_kind)| {
-                expected_version == version && expected_kind == kind
+                *expected_version == version && *expected_kind == kind
             });
         if is_expected && !is_table {
             return Ok(());
@@ -163,53 +224,50 @@ impl WatchDecoder {
             None => format!("{event} holds it where objects are watched"),
         });
         let error = error.kind(format!("{kind} of {version}"));
-        Err(match Head::read(object, Member::Metadata) {
-            Ok(head) if head.name.is_some() => error.of(head.identity()),
-            _ => error,
+        Err(match self.identity(object) {
+            Some(identity) => error.of(identity),
+            None => error,
         })
     }
 
-    fn error(&self, object: &[u8]) -> ApiError {
-        let status = serde_json::from_slice(object).unwrap_or_else(|_| {
-            Status::failure(
-                0,
-                "Unknown",
-                format!(
-                    "the watch ended with an error that is no status: {}",
-                    excerpt(object)
-                ),
-            )
+    fn types<'a>(&mut self, object: &'a Bytes) -> Option<Types<'a>> {
+        match self.framing.wire() {
+            Wire::Json => json::types(object, &mut self.scanned),
+            #[cfg(feature = "protobuf")]
+            Wire::Protobuf => proto::types(object),
+        }
+    }
+
+    fn identity(&self, object: &Bytes) -> Option<Identity> {
+        match self.framing.wire() {
+            Wire::Json => json::identity(object),
+            #[cfg(feature = "protobuf")]
+            Wire::Protobuf => proto::identity(object),
+        }
+    }
+
+    fn mark(&self, object: &Bytes) -> Result<Mark, DecodeError> {
+        match self.framing.wire() {
+            Wire::Json => json::mark(object),
+            #[cfg(feature = "protobuf")]
+            Wire::Protobuf => proto::mark(object),
+        }
+    }
+
+    fn error(&self, object: &Bytes) -> ApiError {
+        let status = match self.framing.wire() {
+            Wire::Json => json::status(object),
+            #[cfg(feature = "protobuf")]
+            Wire::Protobuf => crate::proto::status(object),
+        };
+        let status = status.unwrap_or_else(|| {
+            let sentence = format!(
+                "the watch ended with an error that is no status: {}",
+                excerpt(object)
+            );
+            Status::failure(0, "Unknown", sentence)
         });
         ApiError::from_status(status, self.asked)
-    }
-}
-
-struct Envelope {
-    event: Option<String>,
-    object: Option<Bytes>,
-}
-
-impl Envelope {
-    fn read(line: &Bytes, scan: &mut Scan<'_>) -> Result<Self, Malformed> {
-        let mut envelope = Self {
-            event: None,
-            object: None,
-        };
-        let mut more = scan.enter()?;
-        while more {
-            let key = scan.key()?;
-            let value = scan.value()?;
-            match &line[key] {
-                b"type" => envelope.event = text(&line[value]).map(Into::into),
-                b"object" => envelope.object = Some(line.slice(value)),
-                _ => {}
-            }
-            more = scan.more()?;
-        }
-        match scan.peek() {
-            None => Ok(envelope),
-            Some(_) => Err(Malformed { at: scan.at() }),
-        }
     }
 }
 

@@ -173,13 +173,22 @@ fn the_server_is_asked_for_partial_objects() {
     assert!(
         codec
             .media_type()
-            .starts_with("application/json;as=PartialObjectMetadata;")
+            .contains("application/json;as=PartialObjectMetadata;")
     );
     assert!(
         codec
             .list_media_type()
-            .starts_with("application/json;as=PartialObjectMetadataList;")
+            .contains("application/json;as=PartialObjectMetadataList;")
     );
+    for media_type in [codec.media_type(), codec.list_media_type()] {
+        assert!(
+            media_type.ends_with(",application/json"),
+            "and for whole ones at last"
+        );
+        let first = media_type.split(';').next();
+        let protobuf = cfg!(feature = "protobuf").then_some("application/vnd.kubernetes.protobuf");
+        assert_eq!(first, protobuf.or(Some("application/json")));
+    }
     assert_eq!(
         codec.envelope(),
         Some(("meta.k8s.io/v1", "PartialObjectMetadata"))

@@ -11,5 +11,7 @@ mod dynamic;
 mod limit;
 mod list;
 mod properties;
+#[cfg(feature = "protobuf")]
+mod protobuf;
 mod request;
 mod watch;

@@ -3,6 +3,8 @@
 use std::{error::Error, fmt};
 
 use bytes::Bytes;
+#[cfg(feature = "protobuf")]
+use informer_transport::Wire;
 use informer_transport::{Asked, ListSplitter, WatchDecoder, WatchFrame};
 use serde::{
     Deserialize, Deserializer,
@@ -102,23 +104,86 @@ fn show(frame: &WatchFrame) -> String {
     }
 }
 
-/// Items and the end do not depend on the chunks, and are what a JSON parser finds.
-pub(super) fn list(data: &[u8]) {
-    let (whole, cut) = pieces(data);
-    let splitter = || ListSplitter::new();
+/// The items and the end, which do not depend on the chunks.
+fn split_both(splitter: fn() -> ListSplitter, whole: &Bytes, cut: &[Bytes]) -> Split {
     let split_whole = split(splitter(), [whole.clone()]);
-    assert_eq!(split_whole, split(splitter(), cut.clone()));
-    let limited = || ListSplitter::new().with_limit(24);
-    let (some, end) = split(limited(), cut);
+    assert_eq!(split_whole, split(splitter(), cut.to_vec()));
+    let (some, end) = split(splitter().with_limit(24), cut.to_vec());
     assert!(
         split_whole.0.starts_with(&some),
         "a limit changes no item before it"
     );
     if end.is_ok() {
-        assert_eq!((some, end), split_whole);
+        assert_eq!((&some, &end), (&split_whole.0, &split_whole.1));
+    }
+    split_whole
+}
+
+/// In protobuf: items and the end do not depend on the chunks, and are what prost finds.
+#[cfg(feature = "protobuf")]
+pub(super) fn list_protobuf(data: &[u8]) {
+    use prost::Message;
+
+    #[derive(Clone, PartialEq, Message)]
+    struct Envelope {
+        #[prost(bytes, tag = "2")]
+        raw: Vec<u8>,
+    }
+    #[derive(Clone, PartialEq, Message)]
+    struct List {
+        #[prost(message, optional, tag = "1")]
+        metadata: Option<Meta>,
+        #[prost(bytes = "bytes", repeated, tag = "2")]
+        items: Vec<Bytes>,
+    }
+    #[derive(Clone, PartialEq, Message)]
+    struct Meta {
+        #[prost(string, tag = "2")]
+        version: String,
     }
 
-    let (items, Ok(end)) = split_whole else { return };
+    let (whole, cut) = pieces(data);
+    let (items, end) = split_both(|| ListSplitter::of(Wire::Protobuf), &whole, &cut);
+    let Ok(end) = end else { return };
+    let envelope = whole.strip_prefix(b"k8s\0").expect("the magic was seen");
+    // Fields that come twice are merged by prost, and taken one by one here: servers write each once.
+    let Ok(envelope) = Envelope::decode(envelope) else {
+        return;
+    };
+    let Ok(list) = List::decode(&*envelope.raw) else {
+        return;
+    };
+    if list.items.len() == items.len() {
+        assert_eq!(items, list.items);
+        if !items.is_empty() {
+            assert_eq!(
+                end.version.as_str().is_empty(),
+                list.metadata.unwrap_or_default().version.is_empty()
+            );
+        }
+    }
+}
+
+/// In protobuf: frames do not depend on the chunks, and each byte is looked at a fixed number of times.
+#[cfg(feature = "protobuf")]
+pub(super) fn watch_protobuf(data: &[u8]) {
+    let (whole, cut) = pieces(data);
+    let decoder = || {
+        WatchDecoder::new(Asked::Watch)
+            .wire(Wire::Protobuf)
+            .with_limit(1 << 16)
+    };
+    assert_eq!(
+        decode(decoder(), [whole.clone()], whole.len()),
+        decode(decoder(), cut, whole.len())
+    );
+}
+
+/// Items and the end do not depend on the chunks, and are what a JSON parser finds.
+pub(super) fn list(data: &[u8]) {
+    let (whole, cut) = pieces(data);
+    let (items, end) = split_both(ListSplitter::new, &whole, &cut);
+    let Ok(end) = end else { return };
     let Ok(Members(members)) = serde_json::from_slice::<Members>(&whole) else {
         // What is inside an item is not looked at, so it may be no JSON.
         return;
