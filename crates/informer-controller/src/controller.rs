@@ -5,7 +5,10 @@ use std::{fmt, sync::Arc};
 use informer_workqueue::WorkQueue;
 use tokio::task::JoinHandle;
 
-use crate::{Builder, Ended, Request, RunError, Status, driver, shared::Shared};
+use crate::{
+    Builder, Ended, Request, RunError, Source, Status, WatchId, driver,
+    shared::{Parts, Shared},
+};
 
 /// Reconciles what its sources name. Clones are the same controller. See the crate's documentation for the contract.
 pub struct Controller<R>(Arc<Shared<R>>);
@@ -13,11 +16,11 @@ pub struct Controller<R>(Arc<Shared<R>>);
 impl<R: Request> Controller<R> {
     /// Begins a controller of this name.
     pub fn builder(name: impl Into<Arc<str>>) -> Builder<R> {
-        Builder::new(name.into())
+        Builder::new().named(name)
     }
 
-    pub(crate) fn new(shared: Shared<R>) -> Self {
-        Self(Arc::new(shared))
+    pub(crate) fn new(parts: Parts<R>) -> Self {
+        Self(Arc::new(Shared::new(parts)))
     }
 
     /// The controller's name.
@@ -40,8 +43,21 @@ impl<R: Request> Controller<R> {
     /// # Cancel safety
     /// Dropping the future stops the controller at once; reconciles that run are dropped where they await.
     pub async fn run(&self) -> Result<Ended<R>, RunError> {
-        let sources = self.0.begin()?;
-        driver::run(self.0.clone(), sources).await
+        self.run_when(std::future::ready(())).await
+    }
+
+    /// As [`run`](Self::run), where no reconcile begins before `elected` returns: for a program of which one replica leads. Sources start
+    /// then, too, unless the controller [warms up](Builder::warm_up). A controller that [needs no
+    /// election](Builder::needs_leader_election) does not wait.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    ///
+    /// # Cancel safety
+    /// As [`run`](Self::run).
+    pub async fn run_when(&self, elected: impl Future<Output = ()> + Send) -> Result<Ended<R>, RunError> {
+        self.0.begin()?;
+        driver::run(self.0.clone(), elected).await
     }
 
     /// Runs it on a task of its own.
@@ -51,14 +67,66 @@ impl<R: Request> Controller<R> {
     ///
     /// # Panics
     /// Outside a tokio runtime.
-    #[expect(clippy::disallowed_methods, reason = "`Running` owns the task")]
     pub fn spawn(&self) -> Result<Running<R>, RunError> {
-        let sources = self.0.begin()?;
-        let task = tokio::spawn(driver::run(self.0.clone(), sources));
+        self.spawn_when(std::future::ready(()))
+    }
+
+    /// Runs it on a task of its own, as [`run_when`](Self::run_when).
+    ///
+    /// # Errors
+    /// As [`spawn`](Self::spawn).
+    ///
+    /// # Panics
+    /// Outside a tokio runtime.
+    #[expect(clippy::disallowed_methods, reason = "`Running` owns the task")]
+    pub fn spawn_when(
+        &self,
+        elected: impl Future<Output = ()> + Send + 'static,
+    ) -> Result<Running<R>, RunError> {
+        self.0.begin()?;
+        let task = tokio::spawn(driver::run(self.0.clone(), elected));
         Ok(Running {
             controller: self.clone(),
             task,
         })
+    }
+
+    /// Whether it reconciles on the leader only; see [`Builder::needs_leader_election`].
+    #[must_use]
+    pub fn needs_leader_election(&self) -> bool {
+        self.0.options.needs_leader_election
+    }
+
+    /// Whether its sources start before it leads; see [`Builder::warm_up`].
+    #[must_use]
+    pub fn warms_up(&self) -> bool {
+        self.0.options.warm_up
+    }
+
+    /// Watches something more, before the controller runs or while it does. In a controller that runs it starts at once: reconciles do
+    /// not wait for it, and one that fails ends nothing; see [`watch_synced`](Self::watch_synced) and [`status`](Self::status).
+    ///
+    /// # Errors
+    /// When the controller has ended.
+    pub fn watch(&self, source: impl Source<R> + 'static) -> Result<WatchId, RunError> {
+        self.0.watch(Box::new(source))
+    }
+
+    /// Watches it no longer: no request comes from it after this returns; what is in the queue is still reconciled. `false`: it was not
+    /// watched, or no longer.
+    pub fn unwatch(&self, id: WatchId) -> bool {
+        self.0.unwatch(id)
+    }
+
+    /// Waits until the initial requests of a source are in the queue.
+    ///
+    /// # Errors
+    /// When it failed; and when it is not watched any more.
+    ///
+    /// # Cancel safety
+    /// Dropping the future only ends the wait.
+    pub async fn watch_synced(&self, id: WatchId) -> Result<(), RunError> {
+        self.0.watch_synced(id).await
     }
 
     /// Stops it, running or not: no reconcile begins after this, except one that a worker already has. Those that run may finish within
@@ -100,6 +168,19 @@ impl<R: Request> Running<R> {
     #[must_use]
     pub fn controller(&self) -> &Controller<R> {
         &self.controller
+    }
+
+    /// Watches something more: [`Controller::watch`].
+    ///
+    /// # Errors
+    /// When the controller has ended.
+    pub fn watch(&self, source: impl Source<R> + 'static) -> Result<WatchId, RunError> {
+        self.controller.watch(source)
+    }
+
+    /// Watches it no longer: [`Controller::unwatch`].
+    pub fn unwatch(&self, id: WatchId) -> bool {
+        self.controller.unwatch(id)
     }
 
     /// Stops it, and waits for the reconciles that run, within the grace time.

@@ -145,8 +145,9 @@ pub(crate) enum RunErrorKind {
     SecondRun,
     /// Source, and why.
     Source(Arc<str>, Box<str>),
-    /// Sources, and after how long.
-    NotSynced(Vec<Arc<str>>, Duration),
+    /// Sources, why each is not, and after how long.
+    NotSynced(Vec<Arc<str>>, Vec<Option<String>>, Duration),
+    Ended,
 }
 
 impl RunError {
@@ -156,13 +157,19 @@ impl RunError {
         self.kind == RunErrorKind::SecondRun
     }
 
+    /// The controller, or the source that was asked about, has ended.
+    #[must_use]
+    pub fn is_ended(&self) -> bool {
+        self.kind == RunErrorKind::Ended
+    }
+
     /// The sources that were not in sync in time, or the one that failed.
     #[must_use]
     pub fn sources(&self) -> &[Arc<str>] {
         match &self.kind {
-            RunErrorKind::SecondRun => &[],
+            RunErrorKind::SecondRun | RunErrorKind::Ended => &[],
             RunErrorKind::Source(name, _) => std::slice::from_ref(name),
-            RunErrorKind::NotSynced(names, _) => names,
+            RunErrorKind::NotSynced(names, ..) => names,
         }
     }
 }
@@ -173,8 +180,17 @@ impl fmt::Display for RunError {
         match &self.kind {
             RunErrorKind::SecondRun => f.write_str("was run already: a controller runs once"),
             RunErrorKind::Source(source, why) => write!(f, "cannot follow {source}: {why}"),
-            RunErrorKind::NotSynced(sources, after) => {
-                write!(f, "gave up after {after:?}: not in sync: {}", sources.join(", "))
+            RunErrorKind::Ended => f.write_str("has ended, or the source has"),
+            RunErrorKind::NotSynced(sources, why, after) => {
+                write!(f, "gave up after {after:?}: not in sync: ")?;
+                for (n, (source, why)) in sources.iter().zip(why).enumerate() {
+                    let comma = if n == 0 { "" } else { ", " };
+                    write!(f, "{comma}{source}")?;
+                    if let Some(why) = why {
+                        write!(f, " ({why})")?;
+                    }
+                }
+                Ok(())
             }
         }
     }

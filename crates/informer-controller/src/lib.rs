@@ -55,33 +55,44 @@
 
 mod action;
 mod builder;
+mod contain;
 mod controller;
 mod driver;
 mod error;
+mod event;
+mod kind;
 mod mapper;
 mod metrics;
+mod names;
+mod objects;
 mod predicate;
 mod reconciler;
 mod shared;
 mod source;
 mod status;
+mod watchable;
 
 pub use action::{Action, Attempt};
 pub use builder::Builder;
 pub use controller::{Controller, Running};
 pub use driver::Ended;
 pub use error::{BuildError, MissingMeta, ReconcileError, RunError};
-pub use mapper::{ForObject, ForOwner, MapFn, Mapper, map_fn};
+pub use event::{Event, EventKind, State};
+pub use kind::{FnProvider, Kind, KindProvider, provider_fn};
+pub use mapper::{ForObject, ForOwner, MapFn, Mapper, TryMapFn, map_fn, try_map_fn};
 pub use metrics::{ReconcileMetrics, ReconcileMetricsProvider, ReconcileResult};
+pub use objects::{ObjectReconciler, reconcile_objects};
 pub use predicate::{
-    And, GenerationChanged, LabelsMatch, Not, ObjectFn, Or, Predicate, PredicateExt, VersionChanged,
-    object_fn,
+    And, Changed, GenerationChanged, LabelsMatch, NewObjectFn, Not, ObjectFn, Or, Predicate, PredicateExt,
+    PredicateFns, VersionChanged, annotations_changed, changed, labels_changed, new_object_fn, object_fn,
 };
 pub use reconciler::{BoxReconciler, FnReconciler, Reconciler, reconcile_fn};
 pub use source::{
-    ChannelClosed, ChannelSource, InformerSource, LOW_PRIORITY, Requests, Source, Started, channel,
+    ChannelClosed, ChannelSource, FnSource, Gate, InformerSource, KindSource, LOW_PRIORITY, Optional,
+    Requests, Source, SourceContext, Started, TaskSource, channel, gate, optional, source_fn, task_source,
 };
-pub use status::{Counts, Phase, Status};
+pub use status::{Counts, Phase, SourceStatus, Status, WatchId};
+pub use watchable::{BoxError, Watchable};
 
 use std::{fmt::Debug, hash::Hash};
 

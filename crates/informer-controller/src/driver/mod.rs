@@ -1,10 +1,15 @@
 //! Runs a controller: sources, workers, and the end.
 
-mod contain;
 mod start;
 mod work;
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    future::poll_fn,
+    pin::{Pin, pin},
+    sync::Arc,
+    task::Poll,
+    time::Duration,
+};
 
 use informer_core::Clock;
 use informer_workqueue::{Lease, Shutdown, WorkQueueExt};
@@ -15,7 +20,10 @@ use tokio::{
 use tracing::Instrument;
 
 use self::start::Sources;
-use crate::{Phase, Request, RunError, Source, shared::Shared};
+use crate::{
+    Phase, Request, RunError,
+    shared::{Options, Shared},
+};
 
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,11 +50,11 @@ const CANCEL: Duration = Duration::from_millis(100);
 
 pub(crate) async fn run<R: Request>(
     shared: Arc<Shared<R>>,
-    sources: Vec<Box<dyn Source<R>>>,
+    elected: impl Future<Output = ()> + Send,
 ) -> Result<Ended<R>, RunError> {
     let span = tracing::info_span!("controller", name = &*shared.name);
     let ending = Ending(shared.clone());
-    let result = drive(&shared, sources).instrument(span).await;
+    let result = drive(&shared, elected).instrument(span).await;
     drop(ending);
     result
 }
@@ -62,36 +70,92 @@ impl<R: Request> Drop for Ending<R> {
 
 async fn drive<R: Request>(
     shared: &Arc<Shared<R>>,
-    sources: Vec<Box<dyn Source<R>>>,
+    elected: impl Future<Output = ()> + Send,
 ) -> Result<Ended<R>, RunError> {
-    let mut sources = Sources::start(shared, sources)?;
+    let Options {
+        needs_leader_election,
+        warm_up,
+        ..
+    } = shared.options;
+    let mut elected = pin!(async {
+        if needs_leader_election {
+            elected.await;
+        }
+    });
     let mut workers = JoinSet::new();
+    if !warm_up {
+        select! {
+            biased;
+            () = elect(shared, elected.as_mut()) => {}
+            // It never led: nothing of it starts.
+            () = stopped(shared) => return Ok(drain(shared, workers).await),
+        }
+    }
+    let mut sources = Sources::start(shared)?;
+    shared.enter(Phase::Syncing);
     select! {
         biased;
         () = stopped(shared) => {}
         synced = sources.synced(shared) => {
             synced?;
-            shared.enter(Phase::Running);
-            tracing::info!(workers = shared.options.concurrency, "Started");
-            dispatch(shared, &mut sources, &mut workers).await;
+            if warm_up {
+                stand_by(shared, &mut sources, elected).await?;
+            }
+            dispatch(shared, &mut sources, &mut workers).await?;
         }
     }
+    shared.unwatch_all();
     drop(sources);
     Ok(drain(shared, workers).await)
 }
 
-/// Hands requests to workers until the controller is stopped, or a queue of the user's ends.
-async fn dispatch<R: Request>(shared: &Arc<Shared<R>>, sources: &mut Sources, workers: &mut JoinSet<()>) {
-    let mut stopped = std::pin::pin!(stopped(shared));
+/// Waits to lead; says so only where that takes time.
+async fn elect<R: Request>(shared: &Shared<R>, mut elected: Pin<&mut (impl Future<Output = ()> + Send)>) {
+    let now = poll_fn(|cx| Poll::Ready(elected.as_mut().poll(cx))).await;
+    if now.is_pending() {
+        shared.enter(Phase::Standby);
+        elected.await;
+    }
+}
+
+/// Waits to lead while the sources bring requests. Also returns when the controller is stopped.
+async fn stand_by<R: Request>(
+    shared: &Shared<R>,
+    sources: &mut Sources,
+    elected: Pin<&mut (impl Future<Output = ()> + Send)>,
+) -> Result<(), RunError> {
+    let mut elected = pin!(elect(shared, elected));
+    let mut stopped = pin!(stopped(shared));
     loop {
         select! {
             biased;
-            () = &mut stopped => return,
-            () = sources.supervise() => {}
-            Some(ended) = workers.join_next() => report(ended),
+            () = &mut stopped => return Ok(()),
+            () = &mut elected => return Ok(()),
+            stepped = sources.step(shared) => stepped?,
+        }
+    }
+}
+
+/// Hands requests to workers until the controller is stopped, or a queue of the user's ends.
+async fn dispatch<R: Request>(
+    shared: &Arc<Shared<R>>,
+    sources: &mut Sources,
+    workers: &mut JoinSet<()>,
+) -> Result<(), RunError> {
+    let mut stopped = pin!(stopped(shared));
+    if !shared.life.borrow().stopped {
+        shared.enter(Phase::Running);
+        tracing::info!(workers = shared.options.concurrency, "Started");
+    }
+    loop {
+        select! {
+            biased;
+            () = &mut stopped => return Ok(()),
+            stepped = sources.step(shared) => stepped?,
+            Some(ended) = workers.join_next() => report(shared, ended),
             lease = shared.queue.take(), if workers.len() < shared.options.concurrency => match lease {
                 Some(lease) => spawn(shared, workers, lease),
-                None => return,
+                None => return Ok(()),
             },
         }
     }
@@ -107,27 +171,35 @@ async fn drain<R: Request>(shared: &Arc<Shared<R>>, mut workers: JoinSet<()>) ->
     let left = shared.queue.shut_down(Shutdown::Drain { queued: false });
     tracing::info!(running = workers.len(), left = left.len(), "Stopping");
     let mut cut = Vec::new();
-    if !within(shared, shared.options.grace, all(&mut workers)).await {
+    if !within(shared, shared.options.grace, all(shared, &mut workers)).await {
         cut = shared.running();
         tracing::warn!(?cut, grace = ?shared.options.grace, "Reconciles run on after the grace time: dropped");
         workers.abort_all();
-        within(shared, CANCEL, all(&mut workers)).await;
+        within(shared, CANCEL, all(shared, &mut workers)).await;
     }
     Ended { left, cut }
 }
 
-async fn all(workers: &mut JoinSet<()>) {
+async fn all<R: Request>(shared: &Shared<R>, workers: &mut JoinSet<()>) {
     while let Some(ended) = workers.join_next().await {
-        report(ended);
+        report(shared, ended);
     }
 }
 
-/// Workers contain the reconciler's panics. What is left is foreign code around it: a queue, a clock, the end of a dropped reconcile.
-fn report(ended: Result<(), JoinError>) {
-    if let Err(error) = ended
-        && error.is_panic()
-    {
+/// Workers contain the reconciler's panics, unless they were told not to. What is left is foreign code around it: a queue, a clock, the
+/// end of a dropped reconcile.
+///
+/// # Panics
+/// With the panic of a worker that was told not to contain it.
+fn report<R: Request>(shared: &Shared<R>, ended: Result<(), JoinError>) {
+    let Err(error) = ended else {
+        return;
+    };
+    if error.is_panic() {
         tracing::error!(%error, "A worker panicked");
+        if !shared.options.recover_panics {
+            std::panic::resume_unwind(error.into_panic());
+        }
     }
 }
 

@@ -1,112 +1,179 @@
 //! The sources of a controller that runs.
 
 use std::{
+    collections::BTreeMap,
     future::poll_fn,
     sync::Arc,
     task::{Context, Poll},
 };
 
-use tokio::{select, task::JoinSet};
+use informer_core::BoxFuture;
+use tokio::{select, sync::watch, task::JoinSet};
 
-use crate::{Request, RunError, Source, Started, error::RunErrorKind, shared::Shared, source::OnStop};
+use crate::{
+    BoxError, Request, RunError, Source, SourceContext, WatchId, error::RunErrorKind, shared::Shared,
+};
 
-/// Dropping it ends them all.
+/// Dropping it ends what they run; what they registered, [`Shared::unwatch_all`] ends.
 pub(super) struct Sources {
-    /// Those that are not in sync.
-    waiting: Vec<(Arc<str>, Started)>,
-    on_stop: Vec<OnStop>,
+    /// Those that are not in sync, by the order in which they were added.
+    waiting: BTreeMap<WatchId, Waiting>,
     runs: JoinSet<()>,
+    changed: watch::Receiver<()>,
+    /// The controller starts, and what it waits for must come.
+    starting: bool,
+}
+
+struct Waiting {
+    name: Arc<str>,
+    synced: BoxFuture<'static, Result<(), BoxError>>,
+    optional: bool,
 }
 
 impl Sources {
     /// Starts them all.
-    pub(super) fn start<R: Request>(
-        shared: &Arc<Shared<R>>,
-        sources: Vec<Box<dyn Source<R>>>,
-    ) -> Result<Self, RunError> {
+    pub(super) fn start<R: Request>(shared: &Shared<R>) -> Result<Self, RunError> {
         let mut this = Self {
-            waiting: Vec::new(),
-            on_stop: Vec::new(),
+            waiting: BTreeMap::new(),
             runs: JoinSet::new(),
+            changed: shared.watches_changed.subscribe(),
+            starting: true,
         };
-        for source in sources {
-            let name = source.name();
-            match source.start(shared.queue.clone()) {
-                Ok(mut started) => {
-                    if let Some(run) = started.run.take() {
-                        this.runs.spawn(run);
-                    }
-                    this.waiting.push((name, started));
-                }
-                Err(error) => {
-                    return Err(shared.error(RunErrorKind::Source(name, error.to_string().into())));
-                }
-            }
-        }
-        shared.wait_for(this.names());
+        this.admit(shared)?;
         Ok(this)
     }
 
-    /// Waits until all are in sync.
+    /// Waits until all that must be are in sync.
     pub(super) async fn synced<R: Request>(&mut self, shared: &Shared<R>) -> Result<(), RunError> {
-        let Some(limit) = shared.options.sync_timeout else {
-            return poll_fn(|cx| self.poll_synced(shared, cx)).await;
+        let limit = shared.options.sync_timeout;
+        let over = async {
+            match limit {
+                Some(limit) => shared.sleep(limit).await,
+                None => std::future::pending().await,
+            }
         };
-        select! {
-            biased;
-            done = poll_fn(|cx| self.poll_synced(shared, cx)) => done,
-            () = shared.sleep(limit) => Err(shared.error(RunErrorKind::NotSynced(self.names(), limit))),
-        }
-    }
-
-    fn poll_synced<R: Request>(
-        &mut self,
-        shared: &Shared<R>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Result<(), RunError>> {
-        let before = self.waiting.len();
-        let mut at = 0;
-        while let Some((name, started)) = self.waiting.get_mut(at) {
-            match started.synced.as_mut().poll(cx) {
-                Poll::Pending => at += 1,
-                Poll::Ready(Ok(())) => {
-                    tracing::debug!(source = &**name, "In sync");
-                    let (_, started) = self.waiting.remove(at);
-                    self.on_stop.push(started.on_stop);
-                }
-                Poll::Ready(Err(error)) => {
-                    let kind = RunErrorKind::Source(name.clone(), error.to_string().into());
-                    return Poll::Ready(Err(shared.error(kind)));
+        let mut over = std::pin::pin!(over);
+        while self.waiting.values().any(|it| !it.optional) {
+            select! {
+                biased;
+                done = self.step(shared) => done?,
+                () = &mut over => {
+                    let (names, why) = shared.not_synced().into_iter().unzip();
+                    let limit = limit.unwrap_or_default();
+                    return Err(shared.error(RunErrorKind::NotSynced(names, why, limit)));
                 }
             }
         }
-        if self.waiting.len() < before {
-            shared.wait_for(self.names());
-        }
-        if self.waiting.is_empty() {
-            Poll::Ready(Ok(()))
-        } else {
-            Poll::Pending
-        }
+        self.starting = false;
+        Ok(())
     }
 
-    /// Returns when something that a source runs has ended; never while nothing runs.
+    /// Waits until something happens to a source, and deals with it: one comes, goes, is in sync, fails, or ends. Without an end while
+    /// nothing does.
+    ///
+    /// # Errors
+    /// When one fails that a controller which starts waits for.
     ///
     /// # Panics
     /// With the panic of a source.
-    pub(super) async fn supervise(&mut self) {
-        match self.runs.join_next().await {
-            Some(Ok(())) => {}
-            Some(Err(error)) => {
-                if let Ok(panic) = error.try_into_panic() {
-                    std::panic::resume_unwind(panic);
-                }
+    ///
+    /// # Cancel safety
+    /// Dropping the future loses nothing.
+    pub(super) async fn step<R: Request>(&mut self, shared: &Shared<R>) -> Result<(), RunError> {
+        let ended = async {
+            match self.runs.join_next().await {
+                Some(ended) => ended,
+                None => std::future::pending().await,
             }
-            None => std::future::pending().await,
+        };
+        select! {
+            biased;
+            // The sender lives as long as `shared`.
+            _ = self.changed.changed() => return self.admit(shared),
+            settled = poll_fn(|cx| poll_settled(&mut self.waiting, cx)) => return self.settle(shared, settled),
+            ended = ended => if let Err(error) = ended && let Ok(panic) = error.try_into_panic() {
+                std::panic::resume_unwind(panic);
+            },
+        }
+        Ok(())
+    }
+
+    /// Starts those that came, and lets go of those that went.
+    fn admit<R: Request>(&mut self, shared: &Shared<R>) -> Result<(), RunError> {
+        while let Some((id, source)) = shared.next_new() {
+            let name = source.name();
+            let context = SourceContext::new(shared.queue.clone(), shared.clock.clone());
+            match source.start(context) {
+                Ok(started) => {
+                    let run = started.run.map(|run| self.runs.spawn(run));
+                    let waiting = Waiting {
+                        name,
+                        synced: started.synced,
+                        optional: started.optional || !self.starting,
+                    };
+                    if shared.began(id, started.optional, started.trouble, started.on_stop, run) {
+                        self.waiting.insert(id, waiting);
+                    }
+                }
+                Err(error) => self.fail(shared, id, name, &*error, !self.starting)?,
+            }
+        }
+        self.waiting.retain(|id, _| shared.is_watched(*id));
+        Ok(())
+    }
+
+    fn settle<R: Request>(
+        &mut self,
+        shared: &Shared<R>,
+        (id, result): (WatchId, Result<(), BoxError>),
+    ) -> Result<(), RunError> {
+        let Some(Waiting { name, optional, .. }) = self.waiting.remove(&id) else {
+            return Ok(());
+        };
+        match result {
+            Ok(()) => {
+                tracing::debug!(source = &*name, "In sync");
+                shared.settled(id, Ok(()));
+                Ok(())
+            }
+            Err(error) => self.fail(shared, id, name, &*error, optional),
         }
     }
 
-    fn names(&self) -> Vec<Arc<str>> {
-        self.waiting.iter().map(|(name, _)| name.clone()).collect()
+    #[expect(
+        clippy::unused_self,
+        reason = "reads as one of the things that happen to a source"
+    )]
+    fn fail<R: Request>(
+        &self,
+        shared: &Shared<R>,
+        id: WatchId,
+        name: Arc<str>,
+        error: &(dyn std::error::Error + 'static),
+        optional: bool,
+    ) -> Result<(), RunError> {
+        let why: Arc<str> = error.to_string().into();
+        shared.settled(id, Err(why.clone()));
+        if !optional {
+            return Err(shared.error(RunErrorKind::Source(name, (&*why).into())));
+        }
+        tracing::error!(
+            source = &*name,
+            error = &*why,
+            "A source failed: the controller goes on without it"
+        );
+        Ok(())
     }
+}
+
+fn poll_settled(
+    waiting: &mut BTreeMap<WatchId, Waiting>,
+    cx: &mut Context<'_>,
+) -> Poll<(WatchId, Result<(), BoxError>)> {
+    for (id, waiting) in waiting {
+        if let Poll::Ready(result) = waiting.synced.as_mut().poll(cx) {
+            return Poll::Ready((*id, result));
+        }
+    }
+    Poll::Pending
 }

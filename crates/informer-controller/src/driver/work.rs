@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use informer_core::Clock;
+use informer_core::{BoxFuture, Clock};
 use informer_workqueue::Lease;
 use tokio::select;
 use tracing::Instrument;
 
-use super::contain::Contained;
-use crate::{Action, Attempt, ReconcileError, Reconciler, Request, shared::Shared};
+use crate::{Action, Attempt, ReconcileError, Reconciler, Request, contain::Contained, shared::Shared};
 
 pub(super) async fn work<R: Request>(shared: Arc<Shared<R>>, lease: Lease<R>) {
     let attempt = shared.begin_attempt(&lease);
@@ -40,7 +39,12 @@ async fn attempt_at<R: Request>(
     attempt: Attempt,
 ) -> Result<Action, ReconcileError> {
     let deadline = attempt.deadline.zip(shared.options.timeout);
-    let reconcile = Contained(Box::pin(shared.reconciler.reconcile(request, attempt)));
+    let reconcile: BoxFuture<'_, _> = Box::pin(shared.reconciler.reconcile(request, attempt));
+    let reconcile = if shared.options.recover_panics {
+        Box::pin(Contained(reconcile))
+    } else {
+        reconcile
+    };
     let Some((at, timeout)) = deadline else {
         return reconcile.await;
     };

@@ -4,14 +4,15 @@ use std::fmt;
 
 use informer_core::{Change, Entry};
 
-use crate::{Mapper, Request};
+use crate::{BoxError, Mapper, Request};
 
 /// A function as a [`Mapper`]: see [`map_fn`].
 #[derive(Clone)]
 pub struct MapFn<F>(F);
 
 /// The requests that this function names for an object (controller-runtime `EnqueueRequestsFromMapFunc`). For an update it is asked about
-/// the old and the new state, so that whoever the object points away from hears of it, too.
+/// the old and the new state, so that whoever the object points away from hears of it, too; each request once. One that can fail:
+/// [`try_map_fn`](crate::try_map_fn).
 pub fn map_fn<Q, K, I, F>(function: F) -> MapFn<F>
 where
     F: FnMut(&Entry<Q, K>) -> I + Send,
@@ -26,9 +27,10 @@ where
     I: IntoIterator<Item = R>,
     R: Request,
 {
-    fn map(&mut self, change: &Change<Q, K>, emit: &mut dyn FnMut(R)) {
+    fn map(&mut self, change: &Change<Q, K>, emit: &mut dyn FnMut(R)) -> Result<(), BoxError> {
         let Change::Updated { old, new } = change else {
-            return (self.0)(change.entry()).into_iter().for_each(emit);
+            (self.0)(change.entry()).into_iter().for_each(emit);
+            return Ok(());
         };
         let old: Vec<R> = (self.0)(old).into_iter().collect();
         for request in (self.0)(new) {
@@ -37,6 +39,7 @@ where
             }
         }
         old.into_iter().for_each(emit);
+        Ok(())
     }
 }
 

@@ -1,26 +1,31 @@
 //! From changes to requests.
 
+mod fallible;
 mod function;
 mod owner;
 
 use informer_core::{Change, Key};
 
+pub use fallible::{TryMapFn, try_map_fn};
 pub use function::{MapFn, map_fn};
 pub use owner::ForOwner;
 
-use crate::Request;
+use crate::{BoxError, Request};
 
 /// Says which requests a change is about (controller-runtime's event handlers).
 ///
 /// It should be quick: it runs in the informer's handler.
 pub trait Mapper<Q, K, R>: Send {
     /// Emits the requests. Emitting one twice is no harm.
-    fn map(&mut self, change: &Change<Q, K>, emit: &mut dyn FnMut(R));
+    ///
+    /// # Errors
+    /// When the requests cannot be told now: the change is kept, and mapped again later. What was emitted stays.
+    fn map(&mut self, change: &Change<Q, K>, emit: &mut dyn FnMut(R)) -> Result<(), BoxError>;
 }
 
 impl<Q, K, R, M: Mapper<Q, K, R> + ?Sized> Mapper<Q, K, R> for Box<M> {
-    fn map(&mut self, change: &Change<Q, K>, emit: &mut dyn FnMut(R)) {
-        (**self).map(change, emit);
+    fn map(&mut self, change: &Change<Q, K>, emit: &mut dyn FnMut(R)) -> Result<(), BoxError> {
+        (**self).map(change, emit)
     }
 }
 
@@ -29,7 +34,8 @@ impl<Q, K, R, M: Mapper<Q, K, R> + ?Sized> Mapper<Q, K, R> for Box<M> {
 pub struct ForObject;
 
 impl<Q: Key + Request, K> Mapper<Q, K, Q> for ForObject {
-    fn map(&mut self, change: &Change<Q, K>, emit: &mut dyn FnMut(Q)) {
+    fn map(&mut self, change: &Change<Q, K>, emit: &mut dyn FnMut(Q)) -> Result<(), BoxError> {
         emit(change.key().clone());
+        Ok(())
     }
 }

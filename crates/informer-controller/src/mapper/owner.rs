@@ -2,7 +2,7 @@
 
 use informer_core::{Change, Entry, Meta, ObjectKey, Resource, Scope};
 
-use crate::{Mapper, MissingMeta};
+use crate::{BoxError, Mapper, MissingMeta};
 
 /// The requests are the owners of the object that are of one kind (controller-runtime `EnqueueRequestForOwner`): by group and kind,
 /// whatever the version. By default only the managing controller; of an update, owners old and new.
@@ -61,10 +61,15 @@ impl<M> ForOwner<M> {
 }
 
 impl<K, M: Meta<K>> Mapper<ObjectKey, K, ObjectKey> for ForOwner<M> {
-    fn map(&mut self, change: &Change<ObjectKey, K>, emit: &mut dyn FnMut(ObjectKey)) {
+    fn map(
+        &mut self,
+        change: &Change<ObjectKey, K>,
+        emit: &mut dyn FnMut(ObjectKey),
+    ) -> Result<(), BoxError> {
         if let Change::Updated { old, .. } = change {
             self.visit(old, emit);
         }
         self.visit(change.entry(), emit);
+        Ok(())
     }
 }

@@ -88,6 +88,9 @@ impl<M> PredicateExt for super::GenerationChanged<M> {}
 impl PredicateExt for super::VersionChanged {}
 impl<M> PredicateExt for super::LabelsMatch<M> {}
 impl<F> PredicateExt for super::ObjectFn<F> {}
+impl<F> PredicateExt for super::NewObjectFn<F> {}
+impl<F> PredicateExt for super::Changed<F> {}
+impl<Q, K> PredicateExt for super::PredicateFns<Q, K> {}
 impl<A, B> PredicateExt for And<A, B> {}
 impl<A, B> PredicateExt for Or<A, B> {}
 impl<A> PredicateExt for Not<A> {}

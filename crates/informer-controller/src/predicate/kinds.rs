@@ -1,7 +1,5 @@
 //! The predicates that most controllers need.
 
-use std::fmt;
-
 use informer_core::{Entry, Meta};
 use informer_sharedinformer::LabelSelector;
 
@@ -104,34 +102,5 @@ impl<Q, K, M: Meta<K>> Predicate<Q, K> for LabelsMatch<M> {
 
     fn resynced(&self, current: &Entry<Q, K>) -> bool {
         self.matches(&*current.object)
-    }
-}
-
-/// A function of the object as a [`Predicate`]: see [`object_fn`].
-#[derive(Clone, Copy)]
-pub struct ObjectFn<F>(F);
-
-/// Lets objects pass of which the function says so; an update if it does of the old or the new state. Removals pass.
-pub fn object_fn<Q, K, F: Fn(&Entry<Q, K>) -> bool>(function: F) -> ObjectFn<F> {
-    ObjectFn(function)
-}
-
-impl<Q, K, F: Fn(&Entry<Q, K>) -> bool + Send + Sync> Predicate<Q, K> for ObjectFn<F> {
-    fn added(&self, new: &Entry<Q, K>, _: bool) -> bool {
-        (self.0)(new)
-    }
-
-    fn updated(&self, old: &Entry<Q, K>, new: &Entry<Q, K>) -> bool {
-        (self.0)(new) || (self.0)(old)
-    }
-
-    fn resynced(&self, current: &Entry<Q, K>) -> bool {
-        (self.0)(current)
-    }
-}
-
-impl<F> fmt::Debug for ObjectFn<F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ObjectFn").finish_non_exhaustive()
     }
 }

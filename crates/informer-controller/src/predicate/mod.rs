@@ -1,12 +1,16 @@
 //! Which changes matter.
 
+mod changed;
 mod combine;
+mod functions;
 mod kinds;
 
 use informer_core::{Change, Entry};
 
+pub use changed::{Changed, annotations_changed, changed, labels_changed};
 pub use combine::{And, Not, Or, PredicateExt};
-pub use kinds::{GenerationChanged, LabelsMatch, ObjectFn, VersionChanged, object_fn};
+pub use functions::{NewObjectFn, ObjectFn, PredicateFns, new_object_fn, object_fn};
+pub use kinds::{GenerationChanged, LabelsMatch, VersionChanged};
 
 /// Lets changes pass or drops them before they are mapped (controller-runtime `predicate.Predicate`).
 ///

@@ -2,10 +2,10 @@
 
 use std::{error::Error, fmt, sync::Arc};
 
-use informer_workqueue::{WorkQueue, WorkQueueExt};
 use tokio::sync::mpsc;
 
-use crate::{Request, Source, Started};
+use super::{Source, SourceContext, Started};
+use crate::{BoxError, Request};
 
 /// How many requests wait for a controller that does not run yet (controller-runtime `source.Channel`).
 const BUFFER: usize = 1024;
@@ -87,11 +87,11 @@ impl<R: Request> Source<R> for ChannelSource<R> {
         self.name.clone()
     }
 
-    fn start(self: Box<Self>, queue: Arc<dyn WorkQueue<R>>) -> Result<Started, Box<dyn Error + Send + Sync>> {
+    fn start(self: Box<Self>, context: SourceContext<R>) -> Result<Started, BoxError> {
         let mut receiver = self.receiver;
         Ok(Started::in_sync().run(async move {
             while let Some(request) = receiver.recv().await {
-                queue.add_now(request);
+                context.enqueue(request);
             }
         }))
     }

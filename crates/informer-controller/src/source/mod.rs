@@ -1,47 +1,109 @@
 //! Where requests come from.
 
 mod channel;
-mod informer;
+mod feed;
+mod function;
+mod gate;
+mod kind;
 
-use std::{error::Error, fmt, sync::Arc};
+use std::{fmt, sync::Arc};
 
-use informer_core::BoxFuture;
-use informer_workqueue::WorkQueue;
+use informer_core::{BoxClock, BoxFuture};
+use informer_workqueue::{AddOptions, WorkQueue};
 
 pub use channel::{ChannelClosed, ChannelSource, Requests, channel};
-pub use informer::{InformerSource, LOW_PRIORITY};
+pub use feed::LOW_PRIORITY;
+pub use function::{FnSource, TaskSource, source_fn, task_source};
+pub use gate::{Gate, Optional, gate, optional};
+pub use kind::{InformerSource, KindSource};
+
+pub(crate) use feed::EventFilter;
+
+use crate::BoxError;
 
 /// Puts requests into a controller's queue (controller-runtime `source.Source`).
 pub trait Source<R>: Send {
     /// What it is called in status and errors: the kind, or the informer's name.
     fn name(&self) -> Arc<str>;
 
-    /// Begins. Called once, when the controller is run; must not block.
+    /// Begins. Called once, when the controller is run or the source is added to one that runs; must not block.
     ///
     /// # Errors
-    /// When it can never begin, for example since its informer has stopped. The controller does not run then.
-    fn start(self: Box<Self>, queue: Arc<dyn WorkQueue<R>>) -> Result<Started, Box<dyn Error + Send + Sync>>;
+    /// When it can never begin, for example since its informer has stopped. A controller that starts ends with this error; one that runs
+    /// goes on without the source, and its status says why.
+    fn start(self: Box<Self>, context: SourceContext<R>) -> Result<Started, BoxError>;
+}
+
+impl<R, S: Source<R> + ?Sized> Source<R> for Box<S> {
+    fn name(&self) -> Arc<str> {
+        (**self).name()
+    }
+
+    fn start(self: Box<Self>, context: SourceContext<R>) -> Result<Started, BoxError> {
+        (*self).start(context)
+    }
+}
+
+/// What a source is given.
+#[non_exhaustive]
+pub struct SourceContext<R> {
+    /// Where its requests go.
+    pub queue: Arc<dyn WorkQueue<R>>,
+    /// The controller's clock.
+    pub clock: BoxClock,
+}
+
+impl<R> SourceContext<R> {
+    /// For this queue: for starting a source by hand, in tests.
+    pub fn new(queue: Arc<dyn WorkQueue<R>>, clock: BoxClock) -> Self {
+        Self { queue, clock }
+    }
+
+    /// Enqueues a request.
+    pub fn enqueue(&self, request: R) {
+        self.queue.add(request, AddOptions::default());
+    }
+}
+
+impl<R> Clone for SourceContext<R> {
+    fn clone(&self) -> Self {
+        Self {
+            queue: self.queue.clone(),
+            clock: self.clock.clone(),
+        }
+    }
+}
+
+impl<R> fmt::Debug for SourceContext<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SourceContext").finish_non_exhaustive()
+    }
 }
 
 /// A source that has begun. Dropping it ends the source: no request comes from it afterwards.
 pub struct Started {
-    pub(crate) synced: BoxFuture<'static, Result<(), Box<dyn Error + Send + Sync>>>,
+    pub(crate) synced: BoxFuture<'static, Result<(), BoxError>>,
     pub(crate) run: Option<BoxFuture<'static, ()>>,
     pub(crate) on_stop: OnStop,
+    pub(crate) trouble: Trouble,
+    pub(crate) optional: bool,
 }
+
+/// Asks a source why it does not do what it should.
+pub(crate) type Trouble = Arc<dyn Fn() -> Option<String> + Send + Sync>;
 
 pub(crate) struct OnStop(Option<Box<dyn FnOnce() + Send>>);
 
 impl Started {
-    /// A source that is in sync when this future says so: its initial requests are in the queue. Workers wait for it. An error ends the
-    /// controller.
-    pub fn new(
-        synced: impl Future<Output = Result<(), Box<dyn Error + Send + Sync>>> + Send + 'static,
-    ) -> Self {
+    /// A source that is in sync when this future says so: its initial requests are in the queue. Workers wait for it. An error ends a
+    /// controller that starts.
+    pub fn new(synced: impl Future<Output = Result<(), BoxError>> + Send + 'static) -> Self {
         Self {
             synced: Box::pin(synced),
             run: None,
             on_stop: OnStop(None),
+            trouble: Arc::new(|| None),
+            optional: false,
         }
     }
 
@@ -64,6 +126,20 @@ impl Started {
         self.on_stop = OnStop(Some(Box::new(stop)));
         self
     }
+
+    /// With somebody to ask why it is not in sync, or does not follow: for the status, and for the error that names it. Must be quick.
+    #[must_use]
+    pub fn trouble(mut self, ask: impl Fn() -> Option<String> + Send + Sync + 'static) -> Self {
+        self.trouble = Arc::new(ask);
+        self
+    }
+
+    /// No reconcile waits for it, and its failure ends nothing.
+    #[must_use]
+    pub fn optional(mut self) -> Self {
+        self.optional = true;
+        self
+    }
 }
 
 impl Drop for OnStop {
@@ -78,6 +154,7 @@ impl fmt::Debug for Started {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Started")
             .field("runs", &self.run.is_some())
+            .field("optional", &self.optional)
             .finish_non_exhaustive()
     }
 }

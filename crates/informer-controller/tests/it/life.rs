@@ -10,8 +10,9 @@ use std::{
     },
 };
 
-use informer_controller::{Action, Attempt, Builder, Controller, Phase, Source, Started, channel};
-use informer_workqueue::{AddOptions, WorkQueue};
+use informer_controller::{
+    Action, Attempt, Builder, Controller, Phase, Source, SourceContext, Started, channel,
+};
 use tokio::sync::oneshot;
 
 use crate::support::{Log, Watch, ms, secs, settle, sleep};
@@ -43,8 +44,8 @@ impl Source<u32> for Slow {
         self.name.into()
     }
 
-    fn start(self: Box<Self>, queue: Arc<dyn WorkQueue<u32>>) -> Result<Started, BoxError> {
-        queue.add(7, AddOptions::default());
+    fn start(self: Box<Self>, context: SourceContext<u32>) -> Result<Started, BoxError> {
+        context.enqueue(7);
         let (synced, stopped) = (self.synced, self.stopped);
         let started = Started::new(async move {
             match synced.await {
@@ -136,7 +137,7 @@ async fn a_source_that_fails_ends_the_controller() {
             "never".into()
         }
 
-        fn start(self: Box<Self>, _: Arc<dyn WorkQueue<u32>>) -> Result<Started, BoxError> {
+        fn start(self: Box<Self>, _: SourceContext<u32>) -> Result<Started, BoxError> {
             Err("no way".into())
         }
     }

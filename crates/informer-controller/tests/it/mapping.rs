@@ -37,7 +37,7 @@ fn resynced(pod: Pod) -> PodChange {
 
 fn map<R>(mut mapper: impl Mapper<ObjectKey, Pod, R>, change: &PodChange) -> Vec<R> {
     let mut requests = Vec::new();
-    mapper.map(change, &mut |request| requests.push(request));
+    mapper.map(change, &mut |request| requests.push(request)).unwrap();
     requests
 }
 

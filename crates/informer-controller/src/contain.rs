@@ -1,4 +1,4 @@
-//! Panics of the reconciler, as values.
+//! Panics of the user's code, as values.
 
 use std::{
     any::Any,
@@ -13,7 +13,7 @@ use crate::{Action, ReconcileError};
 
 /// A reconcile whose panic is its error. The future is not polled again after a panic, so a broken state in it is never seen; what it
 /// shares with others is the reconciler's affair, as it would be on a thread of its own.
-pub(super) struct Contained<'a>(pub(super) BoxFuture<'a, Result<Action, ReconcileError>>);
+pub(crate) struct Contained<'a>(pub(crate) BoxFuture<'a, Result<Action, ReconcileError>>);
 
 impl Future for Contained<'_> {
     type Output = Result<Action, ReconcileError>;
@@ -27,7 +27,8 @@ impl Future for Contained<'_> {
     }
 }
 
-fn message(panic: &(dyn Any + Send)) -> &str {
+/// What a panic says.
+pub(crate) fn message(panic: &(dyn Any + Send)) -> &str {
     panic
         .downcast_ref::<&str>()
         .copied()

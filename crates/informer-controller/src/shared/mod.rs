@@ -1,5 +1,7 @@
 //! What the handles and the driver of a controller share.
 
+mod sources;
+
 use std::{
     collections::BTreeMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -11,9 +13,10 @@ use informer_core::{BoxClock, Clock};
 use informer_workqueue::{Lease, Outcome, Shutdown, WorkQueue};
 use tokio::sync::watch;
 
+use self::sources::Watches;
 use crate::{
     Action, Attempt, BoxReconciler, Counts, Phase, ReconcileError, ReconcileMetrics, ReconcileResult,
-    Request, RunError, Source, Status, error::RunErrorKind,
+    Request, RunError, Source, Status, error::RunErrorKind, names::Claim,
 };
 
 pub(crate) struct Shared<R> {
@@ -24,7 +27,21 @@ pub(crate) struct Shared<R> {
     pub(crate) options: Options,
     pub(crate) metrics: Option<Arc<dyn ReconcileMetrics>>,
     pub(crate) life: watch::Sender<Life>,
+    pub(crate) watches_changed: watch::Sender<()>,
     work: Mutex<Work<R>>,
+    _claim: Option<Claim>,
+}
+
+/// What a controller is made of.
+pub(crate) struct Parts<R> {
+    pub(crate) name: Arc<str>,
+    pub(crate) queue: Arc<dyn WorkQueue<R>>,
+    pub(crate) reconciler: BoxReconciler<R>,
+    pub(crate) clock: BoxClock,
+    pub(crate) options: Options,
+    pub(crate) metrics: Option<Arc<dyn ReconcileMetrics>>,
+    pub(crate) claim: Option<Claim>,
+    pub(crate) sources: Vec<Box<dyn Source<R>>>,
 }
 
 /// Numbers that the builder takes.
@@ -34,6 +51,9 @@ pub(crate) struct Options {
     pub(crate) timeout: Option<Duration>,
     pub(crate) sync_timeout: Option<Duration>,
     pub(crate) grace: Duration,
+    pub(crate) recover_panics: bool,
+    pub(crate) needs_leader_election: bool,
+    pub(crate) warm_up: bool,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -43,8 +63,9 @@ pub(crate) struct Life {
 }
 
 struct Work<R> {
-    sources: Vec<Box<dyn Source<R>>>,
-    waiting_for: Vec<Arc<str>>,
+    watches: Watches<R>,
+    /// No source is added any more.
+    ended: bool,
     /// What runs, by the id of the attempt.
     running: BTreeMap<u64, R>,
     /// Requests whose last attempt failed. Looked up only, never iterated.
@@ -55,44 +76,43 @@ struct Work<R> {
 
 struct Failure {
     in_a_row: u32,
-    last: ReconcileError,
+    /// `None`: it asked to come again.
+    last: Option<ReconcileError>,
 }
 
 impl<R: Request> Shared<R> {
-    pub(crate) fn new(
-        name: Arc<str>,
-        queue: Arc<dyn WorkQueue<R>>,
-        reconciler: BoxReconciler<R>,
-        clock: BoxClock,
-        options: Options,
-        metrics: Option<Arc<dyn ReconcileMetrics>>,
-        sources: Vec<Box<dyn Source<R>>>,
-    ) -> Self {
-        if let Some(metrics) = &metrics {
-            metrics.max_concurrent(options.concurrency);
+    pub(crate) fn new(parts: Parts<R>) -> Self {
+        if let Some(metrics) = &parts.metrics {
+            metrics.max_concurrent(parts.options.concurrency);
+        }
+        let mut watches = Watches::default();
+        for source in parts.sources {
+            watches.add(source);
         }
         let work = Work {
-            sources,
-            waiting_for: Vec::new(),
+            watches,
+            ended: false,
             running: BTreeMap::new(),
             failures: AHashMap::new(),
             counts: Counts::default(),
             n_attempts: 0,
         };
         Self {
-            name,
-            queue,
-            reconciler,
-            clock,
-            options,
-            metrics,
+            name: parts.name,
+            queue: parts.queue,
+            reconciler: parts.reconciler,
+            clock: parts.clock,
+            options: parts.options,
+            metrics: parts.metrics,
             life: watch::Sender::new(Life::default()),
+            watches_changed: watch::Sender::new(()),
             work: Mutex::new(work),
+            _claim: parts.claim,
         }
     }
 
-    /// The sources, to the first who asks.
-    pub(crate) fn begin(&self) -> Result<Vec<Box<dyn Source<R>>>, RunError> {
+    /// Once.
+    pub(crate) fn begin(&self) -> Result<(), RunError> {
         let first = self.life.send_if_modified(|life| {
             let first = life.phase == Phase::Idle;
             if first {
@@ -101,7 +121,7 @@ impl<R: Request> Shared<R> {
             first
         });
         if first {
-            Ok(std::mem::take(&mut self.work().sources))
+            Ok(())
         } else {
             Err(self.error(RunErrorKind::SecondRun))
         }
@@ -122,10 +142,6 @@ impl<R: Request> Shared<R> {
         self.life.send_modify(|life| life.stopped = true);
     }
 
-    pub(crate) fn wait_for(&self, sources: Vec<Arc<str>>) {
-        self.work().waiting_for = sources;
-    }
-
     /// A worker has a request: what its reconciler is told of it.
     pub(crate) fn begin_attempt(&self, lease: &Lease<R>) -> Attempt {
         let mut work = self.work();
@@ -136,7 +152,7 @@ impl<R: Request> Shared<R> {
         let timeout = self.options.timeout;
         Attempt {
             number: failure.map_or(0, |it| it.in_a_row).saturating_add(1),
-            last_error: failure.map(|it| it.last.clone()),
+            last_error: failure.and_then(|it| it.last.clone()),
             deadline: timeout.and_then(|timeout| self.clock.now().checked_add(timeout)),
             id,
             priority: lease.priority(),
@@ -166,10 +182,7 @@ impl<R: Request> Shared<R> {
         }
         let mut work = self.work();
         let (outcome, priority) = match result {
-            Ok(action) => {
-                work.failures.remove(lease.item());
-                work.succeed(*action)
-            }
+            Ok(action) => work.succeed(lease.item(), *action),
             Err(error) => {
                 work.fail(lease.item(), error);
                 let outcome = if error.is_terminal() {
@@ -200,6 +213,8 @@ impl<R: Request> Shared<R> {
 
     /// Ends everything at once: for a driver that was dropped.
     pub(crate) fn end(&self) {
+        self.work().ended = true;
+        self.unwatch_all();
         self.queue.shut_down(Shutdown::Now);
         self.life.send_modify(|life| {
             life.stopped = true;
@@ -209,11 +224,18 @@ impl<R: Request> Shared<R> {
 
     pub(crate) fn status(&self) -> Status {
         let queued = self.queue.len();
+        let phase = self.life.borrow().phase;
+        let waiting_for = match phase {
+            Phase::Syncing => self.not_synced().into_iter().map(|(name, _)| name).collect(),
+            _ => Vec::new(),
+        };
+        let sources = self.source_status();
         let work = self.work();
         Status {
             name: self.name.clone(),
-            phase: self.life.borrow().phase,
-            waiting_for: work.waiting_for.clone(),
+            phase,
+            waiting_for,
+            sources,
             queued,
             running: work.running.len(),
             counts: work.counts,
@@ -227,19 +249,21 @@ impl<R: Request> Shared<R> {
 }
 
 impl<R: Request> Work<R> {
-    fn succeed(&mut self, action: Action) -> (Outcome, Option<i32>) {
+    fn succeed(&mut self, request: &R, action: Action) -> (Outcome, Option<i32>) {
+        if let Action::Requeue { priority } = action {
+            self.counts.requeued += 1;
+            self.remember(request, None);
+            return (Outcome::Retry, priority);
+        }
+        self.failures.remove(request);
         match action {
-            Action::Done => {
-                self.counts.succeeded += 1;
-                (Outcome::Forget, None)
-            }
-            Action::Requeue { priority } => {
-                self.counts.requeued += 1;
-                (Outcome::Retry, priority)
-            }
             Action::RequeueAfter { after, priority } => {
                 self.counts.requeued += 1;
                 (Outcome::RetryAfter(after), priority)
+            }
+            Action::Done | Action::Requeue { .. } => {
+                self.counts.succeeded += 1;
+                (Outcome::Forget, None)
             }
         }
     }
@@ -249,10 +273,14 @@ impl<R: Request> Work<R> {
         self.counts.terminal += u64::from(error.is_terminal());
         self.counts.panicked += u64::from(error.is_panic());
         self.counts.timed_out += u64::from(error.is_timeout());
+        self.remember(request, Some(error.clone()));
+    }
+
+    fn remember(&mut self, request: &R, last: Option<ReconcileError>) {
         let in_a_row = self.failures.get(request).map_or(0, |it| it.in_a_row);
         let failure = Failure {
             in_a_row: in_a_row.saturating_add(1),
-            last: error.clone(),
+            last,
         };
         self.failures.insert(request.clone(), failure);
     }

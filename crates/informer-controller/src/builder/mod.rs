@@ -1,0 +1,203 @@
+//! How a controller is put together.
+
+mod options;
+mod watching;
+
+use std::{error::Error, fmt, future::Future, sync::Arc, time::Duration};
+
+use informer_core::{BoxClock, Resource, TokioClock};
+use informer_workqueue::{Config, DelayedCopy, ItemExponential, Metrics, Queue, RateLimiter, WorkQueue};
+
+use self::watching::Later;
+use crate::{
+    Action, Attempt, BoxReconciler, BuildError, Controller, ReconcileMetrics, ReconcileMetricsProvider,
+    Reconciler, Request,
+    names::Claim,
+    reconcile_fn,
+    shared::{Options, Parts},
+    source::EventFilter,
+};
+
+/// Puts a controller together: begun by [`Controller::builder`] or [`new`](Self::new), ended by [`build`](Self::build).
+pub struct Builder<R> {
+    name: Option<Arc<str>>,
+    n_for: usize,
+    given: Given,
+    sources: Vec<Later<R>>,
+    reconcilers: Vec<BoxReconciler<R>>,
+    queue: Option<Arc<dyn WorkQueue<R>>>,
+    limiter: Option<Box<dyn RateLimiter<R>>>,
+    queue_metrics: Option<Arc<dyn Metrics>>,
+    metrics: Option<Arc<dyn ReconcileMetrics>>,
+    provider: Option<Arc<dyn ReconcileMetricsProvider>>,
+    skip_name_validation: bool,
+    clock: BoxClock,
+    options: Options,
+}
+
+/// What sources are made with.
+struct Given {
+    filter: Option<EventFilter>,
+    /// What the controller is for.
+    owner: Option<Resource>,
+}
+
+impl<R: Request> Builder<R> {
+    /// A controller without a name: it is called after the kind that it is [for](Self::for_), in lower case.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            name: None,
+            n_for: 0,
+            given: Given {
+                filter: None,
+                owner: None,
+            },
+            sources: Vec::new(),
+            reconcilers: Vec::new(),
+            queue: None,
+            limiter: None,
+            queue_metrics: None,
+            metrics: None,
+            provider: None,
+            skip_name_validation: false,
+            clock: BoxClock::new(TokioClock),
+            options: Options {
+                concurrency: 1,
+                timeout: None,
+                sync_timeout: Some(Duration::from_secs(120)),
+                grace: Duration::from_secs(30),
+                recover_panics: true,
+                needs_leader_election: true,
+                warm_up: false,
+            },
+        }
+    }
+
+    /// What it is called in logs, metrics and errors.
+    #[must_use]
+    pub fn named(mut self, name: impl Into<Arc<str>>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// What it is for. Exactly one.
+    #[must_use]
+    pub fn reconciler(mut self, reconciler: impl Reconciler<R> + 'static) -> Self {
+        self.reconcilers.push(BoxReconciler::new(reconciler));
+        self
+    }
+
+    /// What it is for, as a closure.
+    #[must_use]
+    pub fn reconcile<F, A, E>(self, reconcile: F) -> Self
+    where
+        F: Fn(R, Attempt) -> A + Send + Sync + 'static,
+        A: Future<Output = Result<Action, E>> + Send + 'static,
+        E: Error + Send + Sync + 'static,
+    {
+        self.reconciler(reconcile_fn(reconcile))
+    }
+
+    /// The controller, which does nothing until it is run.
+    ///
+    /// # Errors
+    /// Without a name, a source, exactly one reconciler, a worker; with several kinds that it is for; with something owned whose owner
+    /// cannot be told; when a limiter or queue metrics are given beside a queue of your own, which has its own; when it is measured under
+    /// a name that another controller of the process has.
+    pub fn build(mut self) -> Result<Controller<R>, BuildError> {
+        let name = self.name.take().or_else(|| self.given.default_name());
+        let Some(name) = name else {
+            return Err(BuildError::new(
+                "",
+                "has neither a name nor a kind that it is for",
+            ));
+        };
+        let reconciler = self.check(&name)?;
+        let (metrics, queue_metrics) = match &self.provider {
+            Some(provider) => (Some(provider.reconciles(&name)), Some(provider.queue(&name))),
+            None => (self.metrics.take(), self.queue_metrics.take()),
+        };
+        let measured = metrics.is_some() || queue_metrics.is_some();
+        let claim = match measured && !self.skip_name_validation {
+            true => Some(Claim::take(&name).ok_or_else(|| {
+                BuildError::new(
+                    &name,
+                    "is not the only one of that name, and would write into another's metrics",
+                )
+            })?),
+            false => None,
+        };
+        let mut sources = Vec::with_capacity(self.sources.len());
+        for make in self.sources {
+            sources.push(make(&self.given).map_err(|why| BuildError::new(&name, &why))?);
+        }
+        let (limiter, clock) = (self.limiter, self.clock.clone());
+        Ok(Controller::new(Parts {
+            queue: self
+                .queue
+                .unwrap_or_else(|| default_queue(limiter, queue_metrics, clock)),
+            name,
+            reconciler,
+            clock: self.clock,
+            options: self.options,
+            metrics,
+            claim,
+            sources,
+        }))
+    }
+
+    fn check(&mut self, name: &str) -> Result<BoxReconciler<R>, BuildError> {
+        let refuse = |why| Err(BuildError::new(name, why));
+        let Some(reconciler) = self.reconcilers.pop() else {
+            return refuse("has no reconciler");
+        };
+        if !self.reconcilers.is_empty() {
+            return refuse("has several reconcilers");
+        }
+        if self.n_for > 1 {
+            return refuse("is for several kinds: for_ may be called once, watches more often");
+        }
+        if self.sources.is_empty() {
+            return refuse("watches nothing");
+        }
+        if self.options.concurrency == 0 {
+            return refuse("has a concurrency of zero");
+        }
+        let own = self.limiter.is_some() || self.queue_metrics.is_some();
+        if self.queue.is_some() && own {
+            return refuse("was given a queue: give limiter and metrics to that queue");
+        }
+        Ok(reconciler)
+    }
+}
+
+impl<R: Request> Default for Builder<R> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+fn default_queue<R: Request>(
+    limiter: Option<Box<dyn RateLimiter<R>>>,
+    metrics: Option<Arc<dyn Metrics>>,
+    clock: BoxClock,
+) -> Arc<dyn WorkQueue<R>> {
+    let mut config = Config::default()
+        .limiter(limiter.unwrap_or_else(|| Box::new(ItemExponential::default())))
+        .delayed_copy(DelayedCopy::Absorb);
+    if let Some(metrics) = metrics {
+        config = config.metrics(metrics);
+    }
+    Arc::new(Queue::with(config, clock))
+}
+
+impl<R> fmt::Debug for Builder<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Builder")
+            .field("name", &self.name)
+            .field("sources", &self.sources.len())
+            .field("options", &self.options)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,116 @@
+//! What may be chosen for a controller.
+
+use std::{sync::Arc, time::Duration};
+
+use informer_core::{BoxClock, Clock};
+use informer_workqueue::{Metrics, RateLimiter, WorkQueue};
+
+use super::Builder;
+use crate::{ReconcileMetrics, ReconcileMetricsProvider, Request};
+
+impl<R: Request> Builder<R> {
+    /// How many requests are reconciled at the same time; 1 by default.
+    #[must_use]
+    pub fn concurrency(mut self, n: usize) -> Self {
+        self.options.concurrency = n;
+        self
+    }
+
+    /// A queue of your own, which ends with the controller. By default one with priorities that age, one entry for each request, and
+    /// delays of 5 ms doubling to 1000 s for requests that fail (controller-runtime's defaults).
+    #[must_use]
+    pub fn queue(mut self, queue: impl WorkQueue<R> + 'static) -> Self {
+        self.queue = Some(Arc::new(queue));
+        self
+    }
+
+    /// How long requests that fail wait, in the default queue.
+    #[must_use]
+    pub fn limiter(mut self, limiter: impl RateLimiter<R> + 'static) -> Self {
+        self.limiter = Some(Box::new(limiter));
+        self
+    }
+
+    /// Who counts what happens in the default queue.
+    #[must_use]
+    pub fn queue_metrics(mut self, metrics: impl Metrics + 'static) -> Self {
+        self.queue_metrics = Some(Arc::new(metrics));
+        self
+    }
+
+    /// Who counts reconciles.
+    #[must_use]
+    pub fn metrics(mut self, metrics: impl ReconcileMetrics + 'static) -> Self {
+        self.metrics = Some(Arc::new(metrics));
+        self
+    }
+
+    /// Who counts reconciles, and what happens in the default queue: what this provider has for a controller of this name. Instead of
+    /// [`metrics`](Self::metrics) and [`queue_metrics`](Self::queue_metrics).
+    #[must_use]
+    pub fn metrics_from(mut self, provider: impl ReconcileMetricsProvider + 'static) -> Self {
+        self.provider = Some(Arc::new(provider));
+        self
+    }
+
+    /// Lets another controller of the process be measured under the same name. By default that is refused, as long as both are there:
+    /// two would write one series (controller-runtime `SkipNameValidation`, whose names, however, are never free again, and taken also by
+    /// what is not measured).
+    #[must_use]
+    pub fn skip_name_validation(mut self) -> Self {
+        self.skip_name_validation = true;
+        self
+    }
+
+    /// A clock of your own; tokio's by default.
+    #[must_use]
+    pub fn clock(mut self, clock: impl Clock) -> Self {
+        self.clock = BoxClock::new(clock);
+        self
+    }
+
+    /// A reconcile that takes longer is dropped and counts as failed; none by default.
+    #[must_use]
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.options.timeout = Some(timeout);
+        self
+    }
+
+    /// How long sources may take until they are in sync, `None` for as long as they like; two minutes by default. When it is over the
+    /// controller ends with an error that names them, and says why, where they know.
+    #[must_use]
+    pub fn sync_timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
+        self.options.sync_timeout = timeout.into();
+        self
+    }
+
+    /// How long reconciles that run may go on after a stop; 30 seconds by default. Then they are dropped where they await.
+    #[must_use]
+    pub fn grace(mut self, grace: Duration) -> Self {
+        self.options.grace = grace;
+        self
+    }
+
+    /// Whether a panic of the reconciler is a failure of its request; it is by default. If not, it ends the controller: the future of
+    /// [`run`](crate::Controller::run) panics.
+    #[must_use]
+    pub fn recover_panics(mut self, recover: bool) -> Self {
+        self.options.recover_panics = recover;
+        self
+    }
+
+    /// Whether it reconciles on the leader only, where one is elected ([`run_when`](crate::Controller::run_when)); it does by default.
+    #[must_use]
+    pub fn needs_leader_election(mut self, needs: bool) -> Self {
+        self.options.needs_leader_election = needs;
+        self
+    }
+
+    /// Whether its sources start before it leads, so that it takes over with caches that are full and a queue that knows what is to do;
+    /// not by default.
+    #[must_use]
+    pub fn warm_up(mut self, warm_up: bool) -> Self {
+        self.options.warm_up = warm_up;
+        self
+    }
+}
