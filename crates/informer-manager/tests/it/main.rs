@@ -1,0 +1,11 @@
+//! Tests of the manager.
+#![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+mod election;
+mod health;
+mod order;
+mod script;
+mod serve;
+mod stop;
+mod support;
+mod traces;
