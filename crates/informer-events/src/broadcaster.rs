@@ -110,10 +110,7 @@ impl<S: EventSink + 'static> Broadcaster<S> {
         let mut stop = pin!(stop);
         let mut flights = Flights::default();
         let mut deadline: Option<Instant> = None;
-        loop {
-            let Some(timeout) = self.begin(&mut flights, deadline) else {
-                break;
-            };
+        while let Some(timeout) = self.begin(&mut flights, deadline) {
             tokio::select! {
                 biased;
                 () = &mut stop, if deadline.is_none() => {
@@ -187,7 +184,7 @@ impl<S: EventSink + 'static> Broadcaster<S> {
 
     fn end(&self, flight: Flight) {
         let now = self.shared.clock.now();
-        let refusal = flight.result.as_ref().map(|()| ()).map_err(SinkError::refusal);
+        let refusal = flight.result.as_ref().copied().map_err(SinkError::refusal);
         let written = self.shared.lock().machine.handle_written(now, flight.id, refusal);
         let Some(written) = written else { return };
         if let Err(error) = &flight.result {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// Names an object, and which incarnation and state of it (core/v1 `ObjectReference`).
 ///
 /// Made from whatever is at hand: what a store holds ([`entry`](Self::entry)), what a client returned ([`decoded`](Self::decoded)), a dynamic
-/// object (`From`), or with the feature `k8s-openapi` one of its types ([`typed`](Self::typed)).
+/// object (`From`), or with the feature `k8s-openapi` one of its types (`typed`).
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 #[non_exhaustive]
@@ -103,6 +103,31 @@ impl ObjectReference {
     pub fn field_path(mut self, path: impl Into<String>) -> Self {
         self.field_path = path.into();
         self
+    }
+
+    /// The field selector of the events about what this names; empty fields match any (client-go `events.GetFieldSelector`).
+    ///
+    /// ```
+    /// use informer_events::ObjectReference;
+    /// use informer_core::Resource;
+    ///
+    /// let pods = Resource::namespaced("", "v1", "pods", "Pod");
+    /// let web = ObjectReference::new(&pods, Some("default"), "web");
+    /// assert_eq!(web.event_selector(), "regarding.apiVersion=v1,regarding.kind=Pod,regarding.name=web");
+    /// ```
+    #[must_use]
+    pub fn event_selector(&self) -> String {
+        let fields = [
+            ("apiVersion", &self.api_version),
+            ("kind", &self.kind),
+            ("name", &self.name),
+            ("uid", &self.uid),
+        ];
+        let terms = fields.into_iter().filter(|(_, value)| !value.is_empty());
+        let terms: Vec<_> = terms
+            .map(|(field, value)| format!("regarding.{field}={value}"))
+            .collect();
+        terms.join(",")
     }
 }
 

@@ -133,7 +133,12 @@ impl Machine {
             self.correlator.forget(&first);
             return Fate::QueueFull;
         }
-        self.writes.push(id, first.clone(), series);
+        let is_known = match self.options.grouping {
+            Grouping::Series => self.tracks.contains_key(&id),
+            Grouping::Notes => series.is_some(),
+        };
+        let verb = if is_known { Verb::Patch } else { Verb::Create };
+        self.writes.push(id, verb, first.clone(), series);
         if self.options.grouping == Grouping::Series {
             let track = Track {
                 first,
@@ -187,7 +192,8 @@ impl Machine {
         if track.is_dirty && now.saturating_duration_since(track.last_queued) >= self.options.refresh_every {
             track.is_dirty = false;
             track.last_queued = now;
-            self.writes.push(id, track.first.clone(), track.series);
+            self.writes
+                .push(id, Verb::Patch, track.first.clone(), track.series);
         }
         self.set_timer(now, id);
     }
@@ -212,7 +218,7 @@ impl Machine {
         };
         self.correlator.forget(&track.first);
         if track.is_dirty {
-            self.writes.push(id, track.first, track.series);
+            self.writes.push(id, Verb::Patch, track.first, track.series);
         }
     }
 

@@ -59,16 +59,6 @@ enum State {
     Waiting(Instant),
 }
 
-impl Pending {
-    fn verb(series: Option<EventSeries>) -> Verb {
-        if series.is_some() {
-            Verb::Patch
-        } else {
-            Verb::Create
-        }
-    }
-}
-
 /// The writes.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Writes {
@@ -90,14 +80,14 @@ impl Writes {
     }
 
     /// Writes the state of a series, in the place of an older one that was not sent yet.
-    pub(super) fn push(&mut self, id: SeriesId, first: Arc<Event>, series: Option<EventSeries>) {
+    pub(super) fn push(&mut self, id: SeriesId, verb: Verb, first: Arc<Event>, series: Option<EventSeries>) {
         if self.update(id, series) {
             return;
         }
         let pending = Pending {
             first,
             series,
-            verb: Pending::verb(series),
+            verb,
             tries: 0,
             state: State::Ready,
         };
@@ -231,7 +221,7 @@ impl Writes {
             return;
         }
         if let Some(pending) = self.pending.get_mut(&id) {
-            pending.verb = Pending::verb(pending.series);
+            pending.verb = Verb::Patch;
             pending.tries = 0;
             pending.state = State::Ready;
             self.ready.push_back(id);
