@@ -1,4 +1,4 @@
-//! A source that writes down the failures of its watches as the server told them.
+//! A source that writes down its failures as the server told them: of its watches, and of lists that were refused.
 
 use std::sync::{Arc, Mutex};
 
@@ -37,7 +37,9 @@ impl<S: ListerWatcher<Error = Error>> ListerWatcher for Overheard<S> {
     type Watch = OverheardFeed<S::Watch>;
 
     async fn list(&self, request: ListRequest) -> Result<S::List, Error> {
-        self.source.list(request).await
+        let opened = self.source.list(request).await;
+        note(&self.failures, &opened);
+        opened
     }
 
     async fn watch(&self, request: WatchRequest) -> Result<Self::Watch, Error> {

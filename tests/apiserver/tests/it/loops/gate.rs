@@ -45,9 +45,12 @@ async fn the_gate_of_streaming_lists_on_and_off() {
         fresh.watches().await;
         let status = fresh.status();
         match on {
-            true => assert_eq!((status.lists, status.watches), (0, 1), "{status:?}"),
-            // Refused once, then a list in the same attempt, and a watch from there.
-            false => assert!(status.lists > 0 && status.watches == 2, "{status:?}"),
+            true => assert_eq!((status.lists, status.relists), (0, 0), "{status:?}"),
+            // Refused, then a list in the same attempt, and a watch from there. (The server ends watches that it thinks too slow.)
+            false => assert!(
+                status.lists > 0 && status.watches > 1 && status.relists == 0,
+                "{status:?}"
+            ),
         }
         n_streamed += usize::from(on);
         scene.churn.wrote(50).await;
