@@ -34,11 +34,41 @@ pub enum Difference {
     RequeueSync,
     /// A filter keeps a removal back when the last state is not one that it wants.
     LostRemoval,
+    /// A watch that fails without a word about its version is followed by a list.
+    WatchFirst,
+    /// A list in pages that follows a watch is asked for at exactly that version.
+    ExactPages,
+    /// The list that follows a refused one has no pages.
+    WholeQuorumList,
+    /// Streaming lists are asked for again and again from a server that knows none.
+    StreamMemory,
+    /// An internal error of a watch is retried without a wait.
+    InternalAtOnce,
+    /// The back-off starts over every two minutes, also while everything fails.
+    BackoffReset,
+    /// The REST client asks again by itself where a connection ends or the server names a time, without backing off.
+    RetriedBeneath,
+    /// One object that cannot be decoded fails the list, and ends the watch.
+    Undecodable,
+    /// A streaming list that is cut is begun anew without end, and without a wait.
+    StreamCuts,
+    /// A streaming list without its end marker is waited for without a bound.
+    SilentStream,
+    /// A list without a version that is refused for its version is repeated at once.
+    QuorumTwice,
+    /// A continue token that is gone, rather than expired, makes a list without a version.
+    GoneToken,
+    /// The first list may be as old as the server likes.
+    FirstVersion,
+    /// An item that waits for its token takes another when it is added again.
+    BucketDuplicates,
+    /// A queue that is shut down counts failures of what it does not take.
+    CountedWhenShut,
 }
 
 impl Difference {
     /// All of them.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 29] = [
         Self::AppliedVersion,
         Self::IndexFailure,
         Self::EqualStamp,
@@ -53,6 +83,21 @@ impl Difference {
         Self::DroppedError,
         Self::RequeueSync,
         Self::LostRemoval,
+        Self::WatchFirst,
+        Self::ExactPages,
+        Self::WholeQuorumList,
+        Self::StreamMemory,
+        Self::InternalAtOnce,
+        Self::BackoffReset,
+        Self::RetriedBeneath,
+        Self::Undecodable,
+        Self::StreamCuts,
+        Self::SilentStream,
+        Self::QuorumTwice,
+        Self::GoneToken,
+        Self::FirstVersion,
+        Self::BucketDuplicates,
+        Self::CountedWhenShut,
     ];
 
     /// Whether random sequences meet it. The others have traces of their own.
@@ -68,6 +113,16 @@ impl Difference {
                 | Self::DroppedError
                 | Self::RequeueSync
                 | Self::LostRemoval
+                | Self::BackoffReset
+                | Self::RetriedBeneath
+                | Self::Undecodable
+                | Self::StreamCuts
+                | Self::SilentStream
+                | Self::QuorumTwice
+                | Self::GoneToken
+                | Self::FirstVersion
+                | Self::BucketDuplicates
+                | Self::CountedWhenShut
         )
     }
 
@@ -89,6 +144,21 @@ impl Difference {
             Self::DroppedError => "dropped-error",
             Self::RequeueSync => "requeue-sync",
             Self::LostRemoval => "lost-removal",
+            Self::WatchFirst => "watch-first",
+            Self::ExactPages => "exact-pages",
+            Self::WholeQuorumList => "whole-quorum-list",
+            Self::StreamMemory => "stream-memory",
+            Self::InternalAtOnce => "internal-at-once",
+            Self::BackoffReset => "backoff-reset",
+            Self::RetriedBeneath => "retried-beneath",
+            Self::Undecodable => "undecodable",
+            Self::StreamCuts => "stream-cuts",
+            Self::SilentStream => "silent-stream",
+            Self::QuorumTwice => "quorum-twice",
+            Self::GoneToken => "gone-token",
+            Self::FirstVersion => "first-version",
+            Self::BucketDuplicates => "bucket-duplicates",
+            Self::CountedWhenShut => "counted-when-shut",
         }
     }
 }

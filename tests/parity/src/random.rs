@@ -33,6 +33,11 @@ impl Random {
         &of[self.below(of.len())]
     }
 
+    /// One of these words.
+    pub fn word(&mut self, of: &[&'static str]) -> &'static str {
+        of[self.below(of.len())]
+    }
+
     /// One of these, as often as its weight says.
     pub fn weighted<T: Copy>(&mut self, of: &[(usize, T)]) -> T {
         let sum = of.iter().map(|(weight, _)| weight).sum();

@@ -11,8 +11,11 @@ func TestServe(t *testing.T) {
 	common.Serve(t, map[string]func() common.Script{
 		"informer":        common.NewInformer(false),
 		"informer-spread": common.NewInformer(false),
+		"limiter":         newLimiter,
 		"pump":            common.NewPump(false),
 		"realfifo":        newRealFIFO,
+		"reflector":       newReflector,
 		"store":           newStore,
+		"workqueue":       newWorkQueue,
 	})
 }

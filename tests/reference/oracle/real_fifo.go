@@ -132,7 +132,12 @@ func (r *realFIFO) items() reflect.Value {
 
 // field is where a private field of the queue lies.
 func (r *realFIFO) field(name string) unsafe.Pointer {
-	return reflect.ValueOf(r.fifo).Elem().FieldByName(name).Addr().UnsafePointer()
+	return field(r.fifo, name)
+}
+
+// field is where a private field lies.
+func field(of any, name string) unsafe.Pointer {
+	return reflect.ValueOf(of).Elem().FieldByName(name).Addr().UnsafePointer()
 }
 
 func show(delta cache.Delta) string {

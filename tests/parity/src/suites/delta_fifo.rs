@@ -36,7 +36,7 @@ impl Suite for DeltaFifo {
     }
 
     fn share(&self) -> u64 {
-        19
+        13
     }
 
     fn generate(&self, random: &mut Random) -> Vec<String> {

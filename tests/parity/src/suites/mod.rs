@@ -1,11 +1,14 @@
-//! What is compared: a suite each for the store, the queues and the shared informer.
+//! What is compared: a suite each for the store, the queues, the shared informer, the reflector, the work queue and its limiters.
 
 mod delta_fifo;
 mod deltas;
 mod informer;
+mod limiter;
 mod objects;
 mod real_fifo;
+mod reflector;
 mod store;
+mod work_queue;
 
 use crate::{difference::Differences, oracle::Version, random::Random, sequence::Step};
 
@@ -31,7 +34,7 @@ pub trait Suite: Sync {
 }
 
 /// All suites.
-pub const ALL: [&dyn Suite; 8] = [
+pub const ALL: [&dyn Suite; 11] = [
     &store::Store,
     &real_fifo::RealFifo,
     &delta_fifo::DeltaFifo,
@@ -40,6 +43,9 @@ pub const ALL: [&dyn Suite; 8] = [
     &informer::Informer(Version::Old),
     &informer::Pump(Version::Atomic),
     &informer::Pump(Version::Old),
+    &reflector::Reflector,
+    &work_queue::WorkQueue,
+    &limiter::Limiters,
 ];
 
 /// The suite of that name.

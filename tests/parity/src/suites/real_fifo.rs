@@ -35,7 +35,7 @@ impl Suite for RealFifo {
     }
 
     fn share(&self) -> u64 {
-        15
+        12
     }
 
     fn generate(&self, random: &mut Random) -> Vec<String> {

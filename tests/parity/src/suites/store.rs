@@ -33,7 +33,7 @@ impl Suite for Store {
     }
 
     fn share(&self) -> u64 {
-        19
+        15
     }
 
     fn generate(&self, random: &mut Random) -> Vec<String> {

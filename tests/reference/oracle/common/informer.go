@@ -73,7 +73,7 @@ func (i *informer) build() {
 
 func (i *informer) Play(op Op, say func(string, ...any)) {
 	if op.Verb == "new" {
-		i.resyncs, i.resync = true, milliseconds(op.Arg(0))
+		i.resyncs, i.resync = true, Milliseconds(op.Arg(0))
 	}
 	i.build()
 	switch op.Verb {
@@ -198,7 +198,7 @@ func (i *informer) join(op Op, say func(string, ...any)) {
 	} else if period := op.Arg(1); period == "" {
 		handler.registration, err = i.shared.AddEventHandler(functions)
 	} else {
-		handler.registration, err = i.shared.AddEventHandlerWithResyncPeriod(functions, milliseconds(period))
+		handler.registration, err = i.shared.AddEventHandlerWithResyncPeriod(functions, Milliseconds(period))
 	}
 	if err != nil {
 		say("refused")

@@ -45,7 +45,7 @@ func (p *pump) build(resyncs bool) {
 
 func (p *pump) Play(op Op, say func(string, ...any)) {
 	if op.Verb == "new" {
-		p.resync = milliseconds(op.Arg(0))
+		p.resync = Milliseconds(op.Arg(0))
 	}
 	p.build(op.Verb == "new")
 	switch op.Verb {

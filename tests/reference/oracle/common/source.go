@@ -39,7 +39,7 @@ func (s *source) play(op Op) {
 		// Longer than two back-offs can be.
 		time.Sleep(200 * time.Second)
 	case "wait":
-		time.Sleep(milliseconds(op.Arg(0)))
+		time.Sleep(Milliseconds(op.Arg(0)))
 	case "burst":
 		for _, part := range Parts(op.Rest) {
 			s.change(part)
@@ -121,7 +121,8 @@ func (s *source) watch(options metav1.ListOptions) (watch.Interface, error) {
 	return s.fake.Watch(options)
 }
 
-func milliseconds(text string) time.Duration {
+// Milliseconds reads a time.
+func Milliseconds(text string) time.Duration {
 	number, err := strconv.Atoi(text)
 	if err != nil {
 		panic(err)

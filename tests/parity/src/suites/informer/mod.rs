@@ -40,8 +40,8 @@ impl Suite for Informer {
 
     fn share(&self) -> u64 {
         match self.0 {
-            Version::Atomic => 23,
-            Version::Spread | Version::Old => 9,
+            Version::Atomic => 17,
+            Version::Spread | Version::Old => 7,
         }
     }
 

@@ -47,7 +47,7 @@ impl Suite for Pump {
     }
 
     fn share(&self) -> u64 {
-        3
+        2
     }
 
     fn generate(&self, random: &mut Random) -> Vec<String> {
