@@ -5,16 +5,21 @@ use std::{error::Error, fmt, str::FromStr, time::SystemTime};
 use jiff::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
+/// The first and the last second that can be written, in microseconds.
+const FIRST: i64 = -62_167_219_200_000_000;
+const LAST: i64 = 253_402_207_199_000_000;
+
 /// A point in time to the microsecond. Written as `2026-11-29T17:32:09.000000Z`, always with six digits (apimachinery `RFC3339Micro`);
 /// read with any number of digits and any offset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MicroTime(i64);
 
 impl MicroTime {
-    /// So many microseconds after the beginning of 1970, UTC. What lies outside of the years -9999 to 9999 becomes the nearest that does not.
+    /// So many microseconds after the beginning of 1970, UTC. What lies outside of the years 0 to 9999, which is all that RFC 3339 can write,
+    /// becomes the nearest that does not.
     #[must_use]
     pub fn from_micros(micros: i64) -> Self {
-        Self(micros.clamp(Timestamp::MIN.as_microsecond(), Timestamp::MAX.as_microsecond()))
+        Self(micros.clamp(FIRST, LAST))
     }
 
     /// Microseconds since the beginning of 1970, UTC.
@@ -58,7 +63,7 @@ impl FromStr for MicroTime {
 
     fn from_str(text: &str) -> Result<Self, MicroTimeError> {
         let time: Timestamp = text.parse().map_err(|_| MicroTimeError(text.into()))?;
-        Ok(Self(time.as_microsecond()))
+        Ok(Self::from_micros(time.as_microsecond()))
     }
 }
 

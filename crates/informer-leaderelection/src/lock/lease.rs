@@ -158,13 +158,25 @@ impl<T: Transport> LeaseLock<T> {
         self.last.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The last lease, at this version, with another record.
-    fn changed(&self, record: &Record, at: &ResourceVersion) -> Lease {
-        let last = self.last().clone();
-        let mut lease = match last {
-            Some(last) if last.identity.stamp.version == *at => last.object,
-            _ => Lease::default(),
+    /// The lease at this version, as it was last seen here or is read now.
+    async fn at(&self, at: &ResourceVersion) -> Result<Lease, LockError> {
+        let is_it = |lease: &Decoded<Lease>| lease.identity.stamp.version == *at;
+        let last = self.last().clone().filter(is_it);
+        let lease = match last {
+            Some(last) => Some(last),
+            None => self.api.find(&self.name).await.map_err(lock_error)?,
         };
+        let lease = lease.ok_or_else(|| LockError::other("there is no such lease"))?;
+        if is_it(&lease) {
+            Ok(lease.object)
+        } else {
+            Err(LockError::conflict("the lease has been modified"))
+        }
+    }
+
+    /// The same lease with another record. Its uid goes along, so that the write does not bring back a lease that was deleted: leases are
+    /// created by an update too.
+    fn changed(&self, mut lease: Lease, record: &Record, at: &ResourceVersion) -> Lease {
         let other = lease.spec.take().map(|spec| spec.other).unwrap_or_default();
         let mut spec = LeaseSpec::from(record);
         spec.other = other;
@@ -195,7 +207,7 @@ impl<T: Transport + 'static> Lock for LeaseLock<T> {
     }
 
     async fn create(&self, record: Record) -> Result<Observed, LockError> {
-        let lease = self.changed(&record, &ResourceVersion::none());
+        let lease = self.changed(Lease::default(), &record, &ResourceVersion::none());
         let options = WriteOptions::default();
         let lease = self.api.create(&lease, &options).await.map_err(lock_error)?;
         Ok(self.keep(lease))
@@ -206,7 +218,7 @@ impl<T: Transport + 'static> Lock for LeaseLock<T> {
         if at.is_none() {
             return Err(LockError::other("the lease was never read"));
         }
-        let lease = self.changed(&record, &at);
+        let lease = self.changed(self.at(&at).await?, &record, &at);
         let options = WriteOptions::default();
         let lease = self
             .api

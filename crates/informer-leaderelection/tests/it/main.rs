@@ -5,6 +5,12 @@
     reason = "what cannot be unwrapped in a test has failed it"
 )]
 
+mod cases;
+mod elector;
+mod embedded;
+mod lease;
+mod rig;
 mod safety;
 mod script;
 mod traces;
+mod upstream;

@@ -37,6 +37,15 @@ impl FakeApi {
         let current = match self.find(target, name) {
             Ok(current) => current.clone(),
             Err(_) if target.def.create_on_update && part == Part::Main => {
+                // What was made from a state that is gone does not bring it back: preconditions are checked before metadata are wiped.
+                let uid = text(meta(&object), "uid");
+                if !uid.is_empty() {
+                    let key = match &target.namespace {
+                        Some(namespace) => format!("{namespace}/{name}"),
+                        None => name.to_owned(),
+                    };
+                    return Err(uid_conflict(target, name, &key, uid, ""));
+                }
                 meta_mut(&mut object).remove("resourceVersion");
                 return self.do_create(target, object, options);
             }
@@ -47,13 +56,7 @@ impl FakeApi {
         let old = objects::parse(&current);
         let old_uid = text(meta(&old), "uid");
         if !uid.is_empty() && uid != old_uid {
-            let why = format!(
-                "StorageError: invalid object, Code: 4, Key: /registry/{}/{}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: \
-                 UID in precondition: {uid}, UID in object meta: {old_uid}",
-                target.resource().plural,
-                current.key
-            );
-            return Err(ApiError::conflict(target.resource(), name, &why));
+            return Err(uid_conflict(target, name, &current.key, uid, old_uid));
         }
         if text(meta(&object), "resourceVersion").is_empty() && !target.def.unconditional_update {
             let cause = Cause::invalid("metadata.resourceVersion", 0, "must be specified for an update");
@@ -320,4 +323,14 @@ fn spec_changed(target: &Target, new: &Value, old: &Value) -> bool {
         fields
     };
     spec(new) != spec(old)
+}
+
+/// The precondition that an update states by carrying a uid does not hold.
+fn uid_conflict(target: &Target, name: &str, key: &str, uid: &str, found: &str) -> ApiError {
+    let why = format!(
+        "StorageError: invalid object, Code: 4, Key: /registry/{}/{key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: \
+         UID in precondition: {uid}, UID in object meta: {found}",
+        target.resource().plural,
+    );
+    ApiError::conflict(target.resource(), name, &why)
 }

@@ -115,6 +115,24 @@ fn an_update_needs_the_version_it_began_with() {
     );
 }
 
+/// Leases are created by an update too; but not one that was made from a lease that is gone (kube-apiserver checks the uid first).
+#[test]
+fn an_update_that_may_create_does_not_bring_back_what_was_deleted() {
+    let leases = Resource::namespaced("coordination.k8s.io", "v1", "leases", "Lease");
+    let mut api = FakeApi::with_builtins();
+    let old = api.update(&leases, named("a")).unwrap();
+    api.delete(&leases, Some("default"), "a").unwrap();
+    let error = api.update(&leases, old).unwrap_err();
+    assert_eq!((error.code(), error.reason()), (409, "Conflict"));
+    assert!(
+        error
+            .message()
+            .contains("Precondition failed: UID in precondition"),
+        "{error}"
+    );
+    api.update(&leases, named("a")).unwrap();
+}
+
 #[test]
 fn an_update_that_changes_nothing_is_no_change() {
     let mut api = FakeApi::with_builtins();

@@ -1,0 +1,6 @@
+//! Public bug cases, named after their id.
+
+mod le_01;
+mod le_02;
+mod le_03;
+mod le_04;
