@@ -71,8 +71,9 @@ const STEPS: [Step; 17] = [
 ];
 
 /// What `--long` adds.
-const LONG: [Step; 5] = [
+const LONG: [Step; 6] = [
     ("stress", stress),
+    ("real loops", real_loops),
     ("loom", loom::run),
     ("fuzz", fuzz::all),
     ("release verify", release::verify::run),
@@ -147,6 +148,26 @@ fn stress(root: &Path) -> Result {
         ],
     );
     execute(test.env("INFORMER_STRESS_SECONDS", "30"))
+}
+
+/// The loops against real servers, for five minutes each with 5 000 objects instead of a few rounds with 300.
+fn real_loops(root: &Path) -> Result {
+    let mut test = cargo(
+        root,
+        &[
+            "test",
+            "--quiet",
+            "-p",
+            "apiserver-tests",
+            "--test",
+            "it",
+            "loops::",
+            "--",
+            "--nocapture",
+        ],
+    );
+    test.env(assets::VARIABLE, assets::provide(root)?);
+    execute(test.env("INFORMER_LOOP_SECONDS", "300"))
 }
 
 /// The README's main command, for some seconds, piped: it ends by itself, with objects to show.
