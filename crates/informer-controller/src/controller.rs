@@ -1,6 +1,6 @@
 //! The controller: the handle that programs hold.
 
-use std::{fmt, sync::Arc};
+use std::{fmt, sync::Arc, time::Duration};
 
 use informer_workqueue::WorkQueue;
 use tokio::task::JoinHandle;
@@ -133,6 +133,18 @@ impl<R: Request> Controller<R> {
     /// the grace time.
     pub fn stop(&self) {
         self.0.stop();
+    }
+
+    /// As [`stop`](Self::stop), with another grace time than the builder's: that of a program which stops more than this controller. A
+    /// grace time that no clock can reach has no end.
+    pub fn stop_within(&self, grace: Duration) {
+        self.0.stop_within(grace);
+    }
+
+    /// The requests that are being reconciled, in the order in which they began.
+    #[must_use]
+    pub fn reconciling(&self) -> Vec<R> {
+        self.0.running()
     }
 
     /// How it is.

@@ -171,9 +171,10 @@ async fn drain<R: Request>(shared: &Arc<Shared<R>>, mut workers: JoinSet<()>) ->
     let left = shared.queue.shut_down(Shutdown::Drain { queued: false });
     tracing::info!(running = workers.len(), left = left.len(), "Stopping");
     let mut cut = Vec::new();
-    if !within(shared, shared.options.grace, all(shared, &mut workers)).await {
+    let grace = shared.grace();
+    if !within(shared, grace, all(shared, &mut workers)).await {
         cut = shared.running();
-        tracing::warn!(?cut, grace = ?shared.options.grace, "Reconciles run on after the grace time: dropped");
+        tracing::warn!(?cut, ?grace, "Reconciles run on after the grace time: dropped");
         workers.abort_all();
         within(shared, CANCEL, all(shared, &mut workers)).await;
     }

@@ -60,6 +60,8 @@ pub(crate) struct Options {
 pub(crate) struct Life {
     pub(crate) phase: Phase,
     pub(crate) stopped: bool,
+    /// Another grace time than the builder's.
+    pub(crate) grace: Option<Duration>,
 }
 
 struct Work<R> {
@@ -140,6 +142,17 @@ impl<R: Request> Shared<R> {
 
     pub(crate) fn stop(&self) {
         self.life.send_modify(|life| life.stopped = true);
+    }
+
+    pub(crate) fn stop_within(&self, grace: Duration) {
+        self.life.send_modify(|life| {
+            life.grace = Some(grace);
+            life.stopped = true;
+        });
+    }
+
+    pub(crate) fn grace(&self) -> Duration {
+        self.life.borrow().grace.unwrap_or(self.options.grace)
     }
 
     /// A worker has a request: what its reconciler is told of it.

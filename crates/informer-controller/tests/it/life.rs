@@ -228,6 +228,21 @@ async fn what_takes_longer_than_the_grace_is_cut_and_named() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_stop_may_bring_its_own_grace() {
+    let log = Log::new();
+    let (requests, builder) = lasting(&log, 3600);
+    let running = builder.grace(secs(2)).build().unwrap().spawn().unwrap();
+    requests.send("a").await.unwrap();
+    log.wait_for(1).await;
+    let watch = Watch::start();
+    running.controller().stop_within(std::time::Duration::MAX);
+    sleep(secs(60)).await;
+    assert_eq!(running.controller().reconciling(), ["a"]);
+    assert_eq!(running.ended().await.unwrap().cut, [""; 0]);
+    assert_eq!(watch.ms().next_multiple_of(1000), 3_600_000);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_dropped_run_leaves_nothing_behind() {
     let log = Log::new();
     let (requests, builder) = lasting(&log, 5);
