@@ -1,0 +1,9 @@
+//! Tests of informer-prometheus.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod bounds;
+mod run;
+mod scrape;
+mod table;
+mod values;
