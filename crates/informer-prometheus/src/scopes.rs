@@ -8,6 +8,9 @@ use std::{
 
 use prometheus::IntCounter;
 
+/// Removes the series of these label values.
+type Remove = Box<dyn FnOnce(&[&str]) + Send + Sync>;
+
 /// A kind of thing and its name, as label values.
 type Name = (&'static str, Vec<String>);
 
@@ -66,7 +69,7 @@ fn as_strs(labels: &[String]) -> Vec<&str> {
 pub(crate) struct Lease {
     scopes: Arc<Scopes>,
     name: Name,
-    remove: Option<Box<dyn FnOnce(&[&str]) + Send + Sync>>,
+    remove: Option<Remove>,
 }
 
 impl Drop for Lease {
