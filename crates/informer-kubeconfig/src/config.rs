@@ -109,6 +109,7 @@ impl Config {
             Some(user) => client_certificate(user)?,
             None => None,
         };
+        let has_certificate = client.is_some();
         let trust = trust(cluster, overrides)?;
         let server = given(&overrides.server)
             .or_else(|| given(&cluster.entry.server))
@@ -123,6 +124,7 @@ impl Config {
                 .then(|| given(&cluster.entry.tls_server_name))
                 .flatten()
         });
+        let credentials = credentials(user, (cluster, &server), has_certificate, &environment, overrides)?;
         let certificates = if server.starts_with("http://") {
             // Plain HTTP uses no certificates; upstream does not read their files then either.
             Certificates::new(Arc::clone(&environment), Trust::Platform, None, None)?
@@ -140,8 +142,8 @@ impl Config {
                 .unwrap_or_else(|| "default".to_owned()),
             context: selected.context,
             origin,
-            credentials: Arc::new(credentials(user, &environment, overrides)?),
-            certificates: Arc::new(certificates),
+            certificates: Arc::new(certificates.with_plugin(credentials.plugin())),
+            credentials: Arc::new(credentials),
             accepts_compression: !cluster.entry.disable_compression,
         })
     }

@@ -11,7 +11,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, header::AUTHORIZATION};
 use informer_core::BoxFuture;
 use informer_transport::{Authorize, CredentialError};
 
-use crate::{Environment, Error, field::Field, text};
+use crate::{Environment, Error, exec::Plugin, field::Field, text};
 
 /// How long a token that was read is used before the file is looked at again: a minute, less ten seconds so that it never is more
 /// (client-go `transport/token_source.go`, `NewCachedFileTokenSource`).
@@ -31,6 +31,7 @@ pub(crate) enum Authorization {
     None,
     Fixed(HeaderValue),
     TokenFile(TokenFile),
+    Exec(Plugin),
 }
 
 /// A token in a file that somebody else replaces from time to time.
@@ -52,6 +53,14 @@ impl Credentials {
         Self {
             authorization,
             impersonation,
+        }
+    }
+
+    /// The plug-in that makes them.
+    pub(crate) fn plugin(&self) -> Option<Plugin> {
+        match &self.authorization {
+            Authorization::Exec(plugin) => Some(plugin.clone()),
+            _ => None,
         }
     }
 }
@@ -127,29 +136,43 @@ impl TokenFile {
 
 impl Authorize for Credentials {
     fn authorize<'a>(&'a self, headers: &'a mut HeaderMap) -> BoxFuture<'a, Result<(), CredentialError>> {
-        if !headers.contains_key(AUTHORIZATION) {
+        let plugin = if headers.contains_key(AUTHORIZATION) {
+            None
+        } else {
             match &self.authorization {
-                Authorization::None => {}
+                Authorization::None => None,
                 Authorization::Fixed(header) => {
                     headers.insert(AUTHORIZATION, header.clone());
+                    None
                 }
                 Authorization::TokenFile(file) => {
                     headers.insert(AUTHORIZATION, file.header());
+                    None
                 }
+                Authorization::Exec(plugin) => Some(plugin),
             }
-        }
+        };
         // A request that impersonates by itself keeps what it says (client-go `transport/round_trippers.go`, `impersonatingRoundTripper`).
         if !headers.contains_key(IMPERSONATE_USER) {
             for (name, value) in &self.impersonation {
                 headers.append(name.clone(), value.clone());
             }
         }
-        Box::pin(std::future::ready(Ok(())))
+        Box::pin(async move {
+            if let Some(plugin) = plugin
+                && let Some(header) = plugin.header().await?
+            {
+                headers.insert(AUTHORIZATION, header);
+            }
+            Ok(())
+        })
     }
 
     fn rejected(&self) {
-        if let Authorization::TokenFile(file) = &self.authorization {
-            file.refused();
+        match &self.authorization {
+            Authorization::None | Authorization::Fixed(_) => {}
+            Authorization::TokenFile(file) => file.refused(),
+            Authorization::Exec(plugin) => plugin.refused(),
         }
     }
 }

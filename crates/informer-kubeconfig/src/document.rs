@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Deserializer, de::IgnoredAny};
+use serde::{Deserialize, Deserializer};
+
+use crate::exec::{Entry, Extension};
 
 /// One file. Everything may be missing or null; what is not named here is ignored.
 #[derive(Deserialize, Default)]
@@ -35,6 +37,7 @@ pub(crate) struct Cluster {
     pub(crate) proxy_url: Option<String>,
     #[serde(deserialize_with = "null_is_false")]
     pub(crate) disable_compression: bool,
+    pub(crate) extensions: Option<Vec<Extension>>,
 }
 
 #[derive(Debug, Clone, Deserialize, Default)]
@@ -62,7 +65,7 @@ pub(crate) struct User {
     pub(crate) as_uid: Option<String>,
     pub(crate) as_groups: Option<Vec<String>>,
     pub(crate) as_user_extra: Option<std::collections::BTreeMap<String, Vec<String>>>,
-    pub(crate) exec: Option<IgnoredAny>,
+    pub(crate) exec: Option<Entry>,
     pub(crate) auth_provider: Option<AuthProvider>,
 }
 

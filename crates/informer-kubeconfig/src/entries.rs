@@ -29,14 +29,7 @@ pub(crate) fn trust(cluster: &Placed<Cluster>, overrides: &Overrides) -> Result<
     if let Some(trust) = overridden {
         return Ok(trust);
     }
-    let authority = Pem::of_fields(
-        |name| cluster.field(name),
-        "certificate-authority",
-        entry.certificate_authority.as_deref(),
-        entry.certificate_authority_data.as_deref(),
-        PemKind::Certificates,
-    )?;
-    match (authority, entry.insecure_skip_tls_verify) {
+    match (authority(cluster)?, entry.insecure_skip_tls_verify) {
         (Some(_), true) => Err(cluster
             .field("insecure-skip-tls-verify")
             .error("contradicts the certificate authority beside it; keep one")),
@@ -44,6 +37,17 @@ pub(crate) fn trust(cluster: &Placed<Cluster>, overrides: &Overrides) -> Result<
         (None, true) => Ok(Trust::Anybody),
         (None, false) => Ok(Trust::Platform),
     }
+}
+
+/// The authority of a cluster's entry.
+pub(crate) fn authority(cluster: &Placed<Cluster>) -> Result<Option<Pem>, Error> {
+    Pem::of_fields(
+        |name| cluster.field(name),
+        "certificate-authority",
+        cluster.entry.certificate_authority.as_deref(),
+        cluster.entry.certificate_authority_data.as_deref(),
+        PemKind::Certificates,
+    )
 }
 
 /// What the overrides alone say about trust.
@@ -90,8 +94,11 @@ pub(crate) fn client_certificate(user: &Placed<User>) -> Result<Option<(Pem, Pem
     }
 }
 
+/// How the user signs in at `server`. `has_certificate`: a client certificate is configured, and then no plug-in is asked for one.
 pub(crate) fn credentials(
     user: Option<&Placed<User>>,
+    at: (&Placed<Cluster>, &str),
+    has_certificate: bool,
     environment: &Arc<dyn Environment>,
     overrides: &Overrides,
 ) -> Result<Credentials, Error> {
@@ -101,7 +108,10 @@ pub(crate) fn credentials(
     };
     let authorization = match (given(&overrides.token), user) {
         (Some(token), _) => Authorization::bearer(&Field::other("the token of the overrides"), &token)?,
-        (None, Some(user)) => authorization(user, environment)?,
+        (None, Some(user)) => match authorization(user, environment)? {
+            Authorization::None => plugin(user, at, has_certificate, environment, overrides)?,
+            written => written,
+        },
         (None, None) => Authorization::None,
     };
     Ok(Credentials::new(authorization, impersonation))
@@ -109,6 +119,13 @@ pub(crate) fn credentials(
 
 fn authorization(user: &Placed<User>, environment: &Arc<dyn Environment>) -> Result<Authorization, Error> {
     let entry = &user.entry;
+    if let Some(exec) = &entry.exec {
+        let field = user.field("exec");
+        if entry.auth_provider.is_some() {
+            return Err(field.error("set together with auth-provider; keep one"));
+        }
+        exec.check(&field)?;
+    }
     let token = given(&entry.token);
     let has_basic = given(&entry.username).is_some() || given(&entry.password).is_some();
     if token.is_some() && has_basic {
@@ -140,9 +157,24 @@ fn authorization(user: &Placed<User>, environment: &Arc<dyn Environment>) -> Res
             &password.unwrap_or_default(),
         ));
     }
-    // A header that is given wins over one that would have to be fetched, so these come last.
-    if entry.exec.is_some() {
-        return Err(user.field("exec").error("exec plug-ins are not supported yet"));
+    Ok(Authorization::None)
+}
+
+/// What gives credentials where none are written down, or a client certificate (client-go `exec.UpdateTransportConfig`).
+fn plugin(
+    user: &Placed<User>,
+    at: (&Placed<Cluster>, &str),
+    has_certificate: bool,
+    environment: &Arc<dyn Environment>,
+    overrides: &Overrides,
+) -> Result<Authorization, Error> {
+    let entry = &user.entry;
+    if let Some(exec) = &entry.exec {
+        if has_certificate {
+            return Ok(Authorization::None);
+        }
+        let plugin = exec.plugin(&user.field("exec"), at, environment, overrides)?;
+        return Ok(Authorization::Exec(plugin));
     }
     if let Some(provider) = &entry.auth_provider {
         let name = provider.name.as_deref().unwrap_or_default();

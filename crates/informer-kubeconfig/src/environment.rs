@@ -3,11 +3,15 @@
 use std::{
     collections::BTreeMap,
     ffi::OsString,
-    io,
+    fmt,
+    io::{self, IsTerminal as _},
     path::{Path, PathBuf},
+    process::Stdio,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::{Duration, Instant},
+    time::{Duration, Instant, SystemTime},
 };
+
+use informer_core::BoxFuture;
 
 /// What a configuration depends on besides its overrides. Kept by the credentials and certificates made from it, which read files again.
 pub trait Environment: Send + Sync {
@@ -28,6 +32,85 @@ pub trait Environment: Send + Sync {
 
     /// The time now. Never goes backward.
     fn now(&self) -> Instant;
+
+    /// The time of the calendar, which exec plug-ins count the life of credentials in.
+    #[expect(clippy::disallowed_methods, reason = "this is the edge where time enters")]
+    fn system_time(&self) -> SystemTime {
+        SystemTime::now()
+    }
+
+    /// Whether standard input is a terminal, at which somebody may be.
+    fn has_terminal(&self) -> bool {
+        io::stdin().is_terminal()
+    }
+
+    /// Whether there is a program at this path.
+    fn has_program(&self, path: &Path) -> bool {
+        path.is_file()
+    }
+
+    /// Runs an exec plug-in to its end. Its standard error is that of the process, for people.
+    ///
+    /// # Cancel safety
+    /// Dropping the future ends the program.
+    fn run(&self, command: PluginCommand) -> BoxFuture<'static, io::Result<PluginOutput>> {
+        Box::pin(async move {
+            let mut process = tokio::process::Command::new(command.program);
+            process.args(command.arguments).envs(command.variables);
+            process.kill_on_drop(true).stdout(Stdio::piped());
+            process.stdin(if command.interactive {
+                Stdio::inherit()
+            } else {
+                Stdio::null()
+            });
+            let output = process.spawn()?.wait_with_output().await?;
+            Ok(PluginOutput {
+                code: output.status.code(),
+                printed: output.stdout,
+            })
+        })
+    }
+}
+
+/// How an exec plug-in is called. Besides these variables it has those of the process.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct PluginCommand {
+    /// The program: a path, or a name that is looked up in `PATH`.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub arguments: Vec<String>,
+    /// Variables, `KUBERNETES_EXEC_INFO` among them.
+    pub variables: Vec<(String, String)>,
+    /// It may read from standard input.
+    pub interactive: bool,
+}
+
+/// Arguments and variables may be secrets.
+impl fmt::Debug for PluginCommand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PluginCommand")
+            .field("program", &self.program)
+            .field("interactive", &self.interactive)
+            .finish_non_exhaustive()
+    }
+}
+
+/// How an exec plug-in ended.
+#[derive(Clone)]
+pub struct PluginOutput {
+    /// Its exit code; `None` when a signal ended it.
+    pub code: Option<i32>,
+    /// What it printed: credentials.
+    pub printed: Vec<u8>,
+}
+
+impl fmt::Debug for PluginOutput {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PluginOutput")
+            .field("code", &self.code)
+            .finish_non_exhaustive()
+    }
 }
 
 /// The environment of the process.
@@ -54,17 +137,31 @@ impl Environment for ProcessEnvironment {
 }
 
 /// An environment of written variables and files, whose time stands still until it is moved. For tests. Clones share files and time.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct MemoryEnvironment {
     variables: BTreeMap<String, OsString>,
     current_dir: PathBuf,
+    plugins: BTreeMap<PathBuf, Written>,
+    has_terminal: bool,
     shared: Arc<Mutex<Shared>>,
 }
 
-#[derive(Debug)]
+/// A plug-in that is a function.
+type Written = Arc<dyn Fn(&PluginCommand) -> io::Result<PluginOutput> + Send + Sync>;
+
+impl fmt::Debug for MemoryEnvironment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MemoryEnvironment")
+            .field("current_dir", &self.current_dir)
+            .field("plugins", &self.plugins.keys())
+            .finish_non_exhaustive()
+    }
+}
+
 struct Shared {
     files: BTreeMap<PathBuf, Vec<u8>>,
     n_reads: BTreeMap<PathBuf, usize>,
+    began: Instant,
     now: Instant,
 }
 
@@ -76,13 +173,17 @@ impl MemoryEnvironment {
         reason = "an `Instant` can only be had from the clock; this one then stands still"
     )]
     pub fn new() -> Self {
+        let now = Instant::now();
         Self {
             variables: BTreeMap::new(),
             current_dir: PathBuf::from("/"),
+            plugins: BTreeMap::new(),
+            has_terminal: false,
             shared: Arc::new(Mutex::new(Shared {
                 files: BTreeMap::new(),
                 n_reads: BTreeMap::new(),
-                now: Instant::now(),
+                began: now,
+                now,
             })),
         }
     }
@@ -98,6 +199,24 @@ impl MemoryEnvironment {
     #[must_use]
     pub fn file(self, path: impl Into<PathBuf>, content: impl Into<Vec<u8>>) -> Self {
         self.write(path, content);
+        self
+    }
+
+    /// With a program that is this function, to be run as an exec plug-in. No other program can be run.
+    #[must_use]
+    pub fn plugin(
+        mut self,
+        program: impl Into<PathBuf>,
+        run: impl Fn(&PluginCommand) -> io::Result<PluginOutput> + Send + Sync + 'static,
+    ) -> Self {
+        self.plugins.insert(program.into(), Arc::new(run));
+        self
+    }
+
+    /// With a person at a terminal.
+    #[must_use]
+    pub fn with_terminal(mut self) -> Self {
+        self.has_terminal = true;
         self
     }
 
@@ -161,5 +280,27 @@ impl Environment for MemoryEnvironment {
 
     fn now(&self) -> Instant {
         self.lock().now
+    }
+
+    /// The beginning of 1970, and what the time was moved since.
+    fn system_time(&self) -> SystemTime {
+        let shared = self.lock();
+        SystemTime::UNIX_EPOCH + shared.now.saturating_duration_since(shared.began)
+    }
+
+    fn has_terminal(&self) -> bool {
+        self.has_terminal
+    }
+
+    fn has_program(&self, path: &Path) -> bool {
+        self.plugins.contains_key(path)
+    }
+
+    fn run(&self, command: PluginCommand) -> BoxFuture<'static, io::Result<PluginOutput>> {
+        let output = match self.plugins.get(&command.program) {
+            Some(plugin) => plugin(&command),
+            None => Err(io::ErrorKind::NotFound.into()),
+        };
+        Box::pin(std::future::ready(output))
     }
 }

@@ -82,6 +82,12 @@ impl Pem {
         }
     }
 
+    /// A text that is at hand, checked.
+    pub(crate) fn given(field: &Field, pem: Vec<u8>, kind: PemKind) -> Result<Arc<[u8]>, Error> {
+        check(field, None, &pem, kind)?;
+        Ok(pem.into())
+    }
+
     pub(crate) fn is_file(&self) -> bool {
         matches!(self, Self::File { .. })
     }

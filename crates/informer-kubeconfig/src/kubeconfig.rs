@@ -3,7 +3,7 @@
 use std::{
     collections::{BTreeMap, btree_map},
     fmt,
-    path::{Path, PathBuf},
+    path::{MAIN_SEPARATOR, Path, PathBuf},
     sync::Arc,
 };
 
@@ -93,6 +93,15 @@ impl Kubeconfig {
             resolve(&mut entry.client_certificate);
             resolve(&mut entry.client_key);
             resolve(&mut entry.token_file);
+            // A name without a folder is looked up in `PATH` (client-go `ResolveLocalPaths`).
+            if let Some(exec) = &mut entry.exec
+                && exec
+                    .command
+                    .as_ref()
+                    .is_some_and(|command| command.contains(MAIN_SEPARATOR))
+            {
+                resolve(&mut exec.command);
+            }
         }
     }
 }

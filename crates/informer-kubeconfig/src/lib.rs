@@ -7,8 +7,8 @@
 //! [`TlsSource`](informer_transport::TlsSource), which is all that a transport needs to know of them.
 //!
 //! # What it is not
-//! It opens no connection and speaks no HTTP. It writes no file. Exec plug-ins, auth providers and proxies are refused by name, never
-//! skipped: a client that was configured to sign in does not turn anonymous silently.
+//! It opens no connection and speaks no HTTP. It writes no file. Auth providers, which upstream has given up for exec plug-ins, are refused by
+//! name, never skipped: a client that was configured to sign in does not turn anonymous silently.
 //!
 //! # The contract
 //! 1. Of several files the first that defines a name defines it whole; the first `current-context` counts; missing files of `KUBECONFIG` are
@@ -16,7 +16,10 @@
 //! 2. [`Config::find`] says `None` only where no configuration exists at all. One that is found and does not work is an error, and the
 //!    error names file, entry and field.
 //! 3. A token file is read at least once a minute while requests are made, and at once after a 401. A bad read keeps the last good value.
-//! 4. No `Debug` or `Display` here prints a token, password or key.
+//! 4. An exec plug-in runs when a request needs credentials and none are good, once for all who wait; it holds up nothing else, and ends
+//!    after a minute unless it talks with a person. What it gave is kept until it expires or the server refuses it. [`ExecPolicy`] says which
+//!    programs may run.
+//! 5. No `Debug` or `Display` here prints a token, password or key.
 //!
 //! # Example
 //! ```
@@ -50,6 +53,7 @@ mod document;
 mod entries;
 mod environment;
 mod error;
+mod exec;
 mod field;
 mod in_cluster;
 mod kubeconfig;
@@ -60,7 +64,8 @@ mod text;
 mod tls;
 
 pub use config::Config;
-pub use environment::{Environment, MemoryEnvironment, ProcessEnvironment};
+pub use environment::{Environment, MemoryEnvironment, PluginCommand, PluginOutput, ProcessEnvironment};
 pub use error::Error;
+pub use exec::ExecPolicy;
 pub use kubeconfig::Kubeconfig;
 pub use overrides::Overrides;

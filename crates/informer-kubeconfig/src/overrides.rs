@@ -1,6 +1,8 @@
 //! `Overrides`: what a command line says over the files.
 
-use std::{fmt, path::PathBuf};
+use std::{fmt, path::PathBuf, time::Duration};
+
+use crate::ExecPolicy;
 
 /// What counts more than any file. Everything that is `None` is left as the files say.
 #[derive(Clone, Default)]
@@ -26,6 +28,10 @@ pub struct Overrides {
     pub insecure_skip_tls_verify: bool,
     /// The name to check the server's certificate for (`--tls-server-name`).
     pub tls_server_name: Option<String>,
+    /// Which exec plug-ins may run; all by default, as with kubectl.
+    pub exec_policy: ExecPolicy,
+    /// How long an exec plug-in may run. By default a minute, and without end where it talks with a person.
+    pub exec_timeout: Option<Duration>,
 }
 
 /// Leaves out the token.
@@ -41,6 +47,8 @@ impl fmt::Debug for Overrides {
             .field("certificate_authority", &self.certificate_authority)
             .field("insecure_skip_tls_verify", &self.insecure_skip_tls_verify)
             .field("tls_server_name", &self.tls_server_name)
+            .field("exec_policy", &self.exec_policy)
+            .field("exec_timeout", &self.exec_timeout)
             .finish_non_exhaustive()
     }
 }

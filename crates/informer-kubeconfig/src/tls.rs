@@ -8,7 +8,7 @@ use std::{
 
 use informer_transport::{ClientCertificate, CredentialError, Roots, TlsMaterial, TlsSource};
 
-use crate::{Environment, Error, field::Pem};
+use crate::{Environment, Error, exec::Plugin, field::Pem};
 
 /// How long certificates that were read are taken for current while connections use them. Upstream looks every five minutes (client-go
 /// `transport/cert_rotation.go`, `CertCallbackRefreshDuration`); a rotated authority should not fail handshakes for as long as that.
@@ -27,6 +27,8 @@ pub(crate) struct Certificates {
     environment: Arc<dyn Environment>,
     trust: Trust,
     client: Option<(Pem, Pem)>,
+    /// Makes the client certificate, where none is configured.
+    plugin: Option<Plugin>,
     state: Mutex<State>,
 }
 
@@ -55,8 +57,14 @@ impl Certificates {
             environment,
             trust,
             client,
+            plugin: None,
             state,
         })
+    }
+
+    /// The same, with the client certificate that a plug-in gives, if it gives any.
+    pub(crate) fn with_plugin(self, plugin: Option<Plugin>) -> Self {
+        Self { plugin, ..self }
     }
 
     fn may_change(&self) -> bool {
@@ -102,7 +110,14 @@ impl TlsSource for Certificates {
                 self.read_again(&mut state.material);
             }
         }
-        Ok(state.material.clone())
+        let mut material = state.material.clone();
+        drop(state);
+        if let Some(plugin) = &self.plugin {
+            let (client, generation) = plugin.certificate();
+            material.client = client;
+            material.generation += generation;
+        }
+        Ok(material)
     }
 }
 

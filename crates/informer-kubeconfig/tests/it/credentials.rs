@@ -18,7 +18,10 @@ fn each_way_to_sign_in() {
             &["authorization: Basic YWRhOnDDpDpzcw=="],
         ),
         ("username: ada", &["authorization: Basic YWRhOg=="]),
-        ("token: t, exec: {command: aws}", &["authorization: Bearer t"]),
+        (
+            "token: t, exec: {command: aws, apiVersion: client.authentication.k8s.io/v1, interactiveMode: Never}",
+            &["authorization: Bearer t"],
+        ),
         (
             "token: t, auth-provider: {name: oidc}",
             &["authorization: Bearer t"],

@@ -1,9 +1,12 @@
 //! Tests of the public interface.
 
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
 mod cases;
 mod certificates;
 mod corpus;
 mod credentials;
+mod exec;
 mod find;
 mod in_cluster;
 mod overrides;

@@ -87,16 +87,6 @@ fn each_useless_entry_is_named_with_file_entry_and_field() {
         ),
         (
             String::new(),
-            "exec: {command: aws}".to_owned(),
-            format!("{user}: exec: exec plug-ins are not supported yet"),
-        ),
-        (
-            String::new(),
-            format!("exec: {{command: aws}}, client-certificate-data: {pem64}, client-key-data: {key64}"),
-            format!("{user}: exec: exec plug-ins are not supported yet"),
-        ),
-        (
-            String::new(),
             "auth-provider: {name: gcp}".to_owned(),
             format!("{user}: auth-provider: the provider \"gcp\" is not supported"),
         ),
@@ -106,7 +96,34 @@ fn each_useless_entry_is_named_with_file_entry_and_field() {
             format!("{user}: as: missing, and needed by the other as-* fields"),
         ),
     ];
-    for (cluster, user, expected) in table {
+    let exec = [
+        ("apiVersion: x", "has no command"),
+        ("command: aws", "has no apiVersion"),
+        (
+            "command: aws, apiVersion: client.authentication.k8s.io/v1",
+            "has no interactiveMode",
+        ),
+        (
+            "command: aws, apiVersion: client.authentication.k8s.io/v1alpha1, interactiveMode: Never",
+            "the apiVersion \"client.authentication.k8s.io/v1alpha1\" is not supported",
+        ),
+        (
+            "command: aws, apiVersion: client.authentication.k8s.io/v1, interactiveMode: never",
+            "the interactiveMode \"never\" does not exist",
+        ),
+        (
+            "command: aws, apiVersion: client.authentication.k8s.io/v1, interactiveMode: Never, env: [{name: 'a=b'}]",
+            "\"a=b\" is no name of a variable",
+        ),
+    ];
+    let exec = exec.map(|(entry, why)| {
+        (
+            String::new(),
+            format!("exec: {{{entry}}}"),
+            format!("{user}: exec: {why}"),
+        )
+    });
+    for (cluster, user, expected) in table.into_iter().chain(exec) {
         let cluster = if user.is_empty() {
             cluster
         } else {

@@ -20,7 +20,7 @@ fn ac_05_a_server_without_a_scheme_is_http_unless_tls_is_spoken_of() {
 fn ac_05_a_token_wins_over_an_exec_block() {
     let config = config(
         "server: 'https://s'",
-        "token: t, exec: {command: aws, apiVersion: v1}",
+        "token: t, exec: {command: aws, apiVersion: v1, interactiveMode: Never}",
     )
     .expect("config");
     assert_eq!(headers(&config), ["authorization: Bearer t"]);

@@ -1,0 +1,211 @@
+//! `Plugin`: runs the program when credentials are needed, one run at a time, and keeps what it printed while it is good.
+
+use std::{
+    fmt,
+    path::PathBuf,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use http::HeaderValue;
+use informer_transport::{ClientCertificate, CredentialError};
+
+use super::{
+    Interactive, Version,
+    credential::Credential,
+    info::{self, ClusterInfo},
+};
+use crate::{Environment, Error, PluginCommand, PluginOutput, field::Field};
+
+/// How long a plug-in may take that talks with nobody, unless the overrides say otherwise.
+const TIMEOUT: Duration = Duration::from_secs(60);
+
+/// How the plug-in is called.
+pub(super) struct Settings {
+    pub(super) version: Version,
+    pub(super) program: PathBuf,
+    pub(super) arguments: Vec<String>,
+    pub(super) variables: Vec<(String, String)>,
+    pub(super) interactive: Interactive,
+    pub(super) install_hint: Option<String>,
+    pub(super) cluster: Option<ClusterInfo>,
+    pub(super) timeout: Option<Duration>,
+}
+
+/// A plug-in and the credentials that it gave. Clones share them.
+#[derive(Clone)]
+pub(crate) struct Plugin(Arc<Inner>);
+
+struct Inner {
+    environment: Arc<dyn Environment>,
+    field: Field,
+    settings: Settings,
+    /// Held while the program runs: whoever needs credentials meanwhile waits for the same run.
+    running: tokio::sync::Mutex<()>,
+    held: Mutex<Held>,
+}
+
+#[derive(Default)]
+struct Held {
+    credential: Option<Credential>,
+    /// The server refused it.
+    refused: bool,
+    /// Counts the changes of the client certificate.
+    generation: u64,
+}
+
+impl Plugin {
+    pub(super) fn new(environment: Arc<dyn Environment>, field: Field, settings: Settings) -> Self {
+        Self(Arc::new(Inner {
+            environment,
+            field,
+            settings,
+            running: tokio::sync::Mutex::default(),
+            held: Mutex::default(),
+        }))
+    }
+
+    /// The header of credentials that are good, if they have one. Runs the program if there are none.
+    ///
+    /// # Cancel safety
+    /// A run goes on when this is dropped, for whoever asks next: it may have asked a person already.
+    pub(crate) async fn header(&self) -> Result<Option<HeaderValue>, CredentialError> {
+        if let Some(credential) = self.0.good() {
+            return Ok(credential.header);
+        }
+        let inner = self.0.clone();
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "a run outlives the request that asked for it, and ends by its own time limit"
+        )]
+        let run = tokio::spawn(async move { inner.renewed().await });
+        let renewed = run
+            .await
+            .map_err(|_| CredentialError::new("the plug-in could not be run"))?;
+        renewed.map(|credential| credential.header).map_err(|error| {
+            let failed = CredentialError::new(error.to_string());
+            match std::error::Error::source(&error) {
+                Some(cause) => failed.caused_by(cause.to_string()),
+                None => failed,
+            }
+        })
+    }
+
+    /// The certificate of the credentials that are held, and how often it changed.
+    pub(crate) fn certificate(&self) -> (Option<ClientCertificate>, u64) {
+        let held = self.0.held();
+        let client = held
+            .credential
+            .as_ref()
+            .and_then(|credential| credential.client.clone());
+        (client, held.generation)
+    }
+
+    /// The server refused the credentials: the program is run for the next request.
+    pub(crate) fn refused(&self) {
+        self.0.held().refused = true;
+    }
+}
+
+impl Inner {
+    fn held(&self) -> MutexGuard<'_, Held> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn good(&self) -> Option<Credential> {
+        let now = self.environment.system_time();
+        let held = self.held();
+        held.credential
+            .clone()
+            .filter(|credential| !held.refused && credential.is_good(now))
+    }
+
+    async fn renewed(&self) -> Result<Credential, Error> {
+        let _running = self.running.lock().await;
+        // Somebody else ran it while this waited.
+        if let Some(credential) = self.good() {
+            return Ok(credential);
+        }
+        let fresh = self.run().await?;
+        let mut held = self.held();
+        let is_same = held
+            .credential
+            .as_ref()
+            .is_some_and(|old| old.has_same_certificate(&fresh));
+        if !is_same && (held.credential.is_some() || fresh.client.is_some()) {
+            held.generation += 1;
+        }
+        held.credential = Some(fresh.clone());
+        held.refused = false;
+        Ok(fresh)
+    }
+
+    async fn run(&self) -> Result<Credential, Error> {
+        let settings = &self.settings;
+        let is_interactive = match (settings.interactive, self.environment.has_terminal()) {
+            (Interactive::Always, false) => {
+                return Err(self
+                    .field
+                    .error("the plug-in needs to talk with a person, and standard input is no terminal"));
+            }
+            (Interactive::Never, _) | (Interactive::IfAvailable, false) => false,
+            (Interactive::IfAvailable | Interactive::Always, true) => true,
+        };
+        let info = info::value(settings.version, is_interactive, settings.cluster.as_ref());
+        let mut variables = settings.variables.clone();
+        variables.push((info::VARIABLE.to_owned(), info));
+        let command = PluginCommand {
+            program: settings.program.clone(),
+            arguments: settings.arguments.clone(),
+            variables,
+            interactive: is_interactive,
+        };
+        // A person may take as long as they like.
+        let timeout = settings.timeout.or_else(|| (!is_interactive).then_some(TIMEOUT));
+        let run = self.environment.run(command);
+        let output = match timeout {
+            None => run.await,
+            Some(timeout) => tokio::time::timeout(timeout, run).await.map_err(|_| {
+                self.field.error(format_args!(
+                    "the plug-in {} did not end within {timeout:?}",
+                    settings.program.display()
+                ))
+            })?,
+        };
+        let output = output.map_err(|cause| self.not_run(cause))?;
+        self.printed(&output)
+    }
+
+    fn not_run(&self, cause: std::io::Error) -> Error {
+        let program = self.settings.program.display();
+        let hint = match (&self.settings.install_hint, cause.kind()) {
+            (Some(hint), std::io::ErrorKind::NotFound) => format!("; {hint}"),
+            _ => String::new(),
+        };
+        self.field
+            .error(format_args!("the plug-in {program} cannot be run{hint}"))
+            .caused_by(cause)
+    }
+
+    fn printed(&self, output: &PluginOutput) -> Result<Credential, Error> {
+        if output.code == Some(0) {
+            return Credential::parse(&self.field, self.settings.version, &output.printed);
+        }
+        let how = match output.code {
+            Some(code) => format!("with exit code {code}"),
+            None => "by a signal".to_owned(),
+        };
+        Err(self.field.error(format_args!(
+            "the plug-in {} ended {how}",
+            self.settings.program.display()
+        )))
+    }
+}
+
+impl fmt::Debug for Plugin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Plugin")
+            .field("program", &self.0.settings.program)
+            .finish_non_exhaustive()
+    }
+}
