@@ -17,6 +17,7 @@ use informer_kubeconfig::{
 };
 use informer_transport::CredentialError;
 use serde_json::{Value, json};
+use tokio::task::JoinSet;
 
 use crate::support::{FILE, base64, certificate, file, find, home, material, sentence};
 
@@ -351,7 +352,7 @@ async fn twenty_who_need_credentials_wait_for_one_run_of_a_real_program() {
         echo '{{"kind":"ExecCredential","apiVersion":"{V1}","status":{{"token":"real"}}}}'"#
     ));
     let config = script.config(None);
-    let mut waiting = tokio::task::JoinSet::new();
+    let mut waiting = JoinSet::new();
     for _ in 0..20 {
         let config = config.clone();
         waiting.spawn(async move { signed_in(&config).await });
@@ -366,18 +367,22 @@ async fn twenty_who_need_credentials_wait_for_one_run_of_a_real_program() {
 async fn one_that_hangs_is_ended_and_holds_nobody_else_up() {
     let script = Script::new("read line < /dev/null; exec tail -f /dev/null");
     let config = script.config(Some(Duration::from_millis(300)));
-    let hanging = tokio::spawn({
+    let mut hanging = JoinSet::new();
+    hanging.spawn({
         let config = config.clone();
         async move { signed_in(&config).await }
     });
     // Whatever else runs here goes on meanwhile: the runtime has this one thread.
     let mut n_turns = 0_u64;
-    while !hanging.is_finished() {
+    let ended = loop {
+        if let Some(ended) = hanging.try_join_next() {
+            break ended;
+        }
         n_turns += 1;
         tokio::task::yield_now().await;
-    }
+    };
     assert!(n_turns > 100, "{n_turns}");
-    let error = hanging.await.unwrap().unwrap_err();
+    let error = ended.unwrap().unwrap_err();
     assert!(sentence(&error).contains("did not end within 300ms"), "{error}");
 }
 
@@ -388,14 +393,15 @@ async fn a_request_that_is_given_up_leaves_the_run_to_the_next() {
         echo '{{"kind":"ExecCredential","apiVersion":"{V1}","status":{{"token":"late"}}}}'"#
     ));
     let config = script.config(None);
-    let first = tokio::spawn({
+    let mut first = JoinSet::new();
+    first.spawn({
         let config = config.clone();
         async move { signed_in(&config).await }
     });
     while script.lines("runs") == 0 {
         tokio::task::yield_now().await;
     }
-    first.abort();
+    first.shutdown().await;
     fs::write(script.0.path().join("go"), "").unwrap();
     assert_eq!(signed_in(&config).await.unwrap().as_deref(), Some("Bearer late"));
     assert_eq!(script.lines("runs"), 1);
