@@ -58,6 +58,7 @@ mod machine;
 mod metrics;
 mod options;
 mod order;
+mod parallel;
 mod sync;
 mod work_queue;
 
@@ -78,4 +79,5 @@ pub use machine::{Machine, Stats, Taken, Ticket};
 pub use metrics::{Metrics, Probe};
 pub use options::{AddOptions, Outcome, Shutdown};
 pub use order::{Fifo, Order, Priority};
+pub use parallel::parallelize;
 pub use work_queue::{Item, WorkQueue, WorkQueueExt};

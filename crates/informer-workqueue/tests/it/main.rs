@@ -7,6 +7,7 @@ mod handle;
 mod limiter;
 mod model;
 mod order;
+mod parallel;
 mod stress;
 mod support;
 mod trace;
