@@ -21,3 +21,4 @@ mod restart;
 mod selectors;
 mod stop;
 mod support;
+mod wires;
