@@ -22,6 +22,7 @@ use crate::{
     pump::Pump,
     queue::QueueKind,
     resync::Resyncs,
+    retry::LastWord,
     shared::{Parts, Shared},
     source::{Sink, Source, SourceContext},
 };
@@ -226,7 +227,8 @@ impl<Q: Key, K: Send + Sync + 'static, S: Source<Q, K>> Builder<Q, K, S> {
             measured = Some((meter, claim));
         }
         let meter = measured.as_ref().map(|(meter, _)| meter.clone());
-        let sink = Sink::new(queue.clone(), store.clone(), meter);
+        let last_word = LastWord::default();
+        let sink = Sink::new(queue.clone(), store.clone(), last_word.clone(), meter);
         let source = self.source.connect(sink, context);
         Ok(Shared::new(Parts {
             name,
@@ -238,6 +240,7 @@ impl<Q: Key, K: Send + Sync + 'static, S: Source<Q, K>> Builder<Q, K, S> {
             report,
             resyncs: Resyncs::new(self.resync),
             source,
+            last_word,
             measured,
         }))
     }

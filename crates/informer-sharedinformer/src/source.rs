@@ -9,7 +9,7 @@ use std::{
 
 use informer_core::{BoxClock, BoxFuture, Closed, Delta, DeltaQueue, DeltaSink, Handle, Key, Stamp, Store};
 
-use crate::{error::Trouble, metrics::Meter, status::SourceStatus};
+use crate::{error::Trouble, metrics::Meter, retry::LastWord, status::SourceStatus};
 
 /// Fills an informer's queue. A reflector does ([`SharedInformer::builder`](crate::SharedInformer::builder)); so may a recording, another
 /// cache, or a test ([`SharedInformer::fed_by`](crate::SharedInformer::fed_by)).
@@ -112,6 +112,7 @@ where
 pub struct Sink<Q, K> {
     queue: Handle<Box<dyn DeltaQueue<Q, K>>, Q, K>,
     store: Arc<dyn Store<Q, K>>,
+    last_word: LastWord<Q>,
     meter: Option<Meter>,
 }
 
@@ -119,15 +120,26 @@ impl<Q, K> Sink<Q, K> {
     pub(crate) fn new(
         queue: Handle<Box<dyn DeltaQueue<Q, K>>, Q, K>,
         store: Arc<dyn Store<Q, K>>,
+        last_word: LastWord<Q>,
         meter: Option<Meter>,
     ) -> Self {
-        Self { queue, store, meter }
+        Self {
+            queue,
+            store,
+            last_word,
+            meter,
+        }
     }
 }
 
 impl<Q, K> Clone for Sink<Q, K> {
     fn clone(&self) -> Self {
-        Self::new(self.queue.clone(), self.store.clone(), self.meter.clone())
+        Self::new(
+            self.queue.clone(),
+            self.store.clone(),
+            self.last_word.clone(),
+            self.meter.clone(),
+        )
     }
 }
 
@@ -139,12 +151,13 @@ impl<Q, K> fmt::Debug for Sink<Q, K> {
     }
 }
 
-impl<Q, K> DeltaSink<Q, K> for Sink<Q, K> {
+impl<Q: Key, K> DeltaSink<Q, K> for Sink<Q, K> {
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Closed>> {
         self.queue.poll_ready(cx)
     }
 
     fn push(&mut self, delta: Delta<Q, K>) {
+        self.last_word.hear(&delta);
         self.queue.push(delta);
         if let Some(meter) = &self.meter {
             meter.queued(self.queue.len());

@@ -13,6 +13,12 @@ use crate::{
 pub(crate) struct Config {
     /// What is random while the world runs comes from here.
     pub(crate) seed: u64,
+    /// Kinds that there are.
+    #[serde(default = "all_kinds")]
+    pub(crate) kinds: usize,
+    /// How often in a hundred something that is done is a write.
+    #[serde(default = "some_writes")]
+    pub(crate) write_percent: u8,
     /// Objects that exist before any client starts, and places for objects, of each kind.
     pub(crate) initial: u8,
     pub(crate) slots: u8,
@@ -25,6 +31,69 @@ pub(crate) struct Config {
     pub(crate) informers: Vec<InformerConfig>,
     /// A controller on the first informer.
     pub(crate) controller: Option<ControllerConfig>,
+    /// A work queue with workers, of nobody but the world.
+    #[serde(default)]
+    pub(crate) mill: Option<MillConfig>,
+    /// Three candidates for a lease.
+    #[serde(default)]
+    pub(crate) election: Option<ElectionConfig>,
+}
+
+/// An election.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ElectionConfig {
+    pub(crate) lease_ms: u32,
+    pub(crate) renew_ms: u32,
+    pub(crate) retry_ms: u32,
+    pub(crate) release: bool,
+    pub(crate) post: PostConfig,
+    pub(crate) candidates: Vec<CandidateConfig>,
+}
+
+/// A candidate's clocks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct CandidateConfig {
+    /// How fast they go, in thousandths.
+    pub(crate) rate: u32,
+    /// How far its monotonic clock is ahead of the world's, and what its wall clock shows at the beginning.
+    pub(crate) ahead_s: u32,
+    pub(crate) wall_s: u32,
+}
+
+/// How good the way to the server of leases is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct PostConfig {
+    pub(crate) latency_ms: u32,
+    /// How often in a hundred a request is refused, comes late by seconds, or is carried out and not answered.
+    pub(crate) refused_percent: u8,
+    pub(crate) late_percent: u8,
+    pub(crate) lost_percent: u8,
+}
+
+fn all_kinds() -> usize {
+    KINDS
+}
+
+fn some_writes() -> u8 {
+    45
+}
+
+/// A work queue and who works on it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct MillConfig {
+    pub(crate) workers: u8,
+    pub(crate) slow_ms: u32,
+    /// Delayed copies are absorbed, as in a controller's queue.
+    pub(crate) absorb: bool,
+    /// What a level of priority is worth in waiting; 0 is strict.
+    pub(crate) level_worth_ms: u32,
+    /// The limiter: exponential from this to that.
+    pub(crate) base_ms: u32,
+    pub(crate) max_ms: u32,
+    pub(crate) retry_percent: u8,
+    pub(crate) retry_after_percent: u8,
+    /// Leases that are dropped instead of finished.
+    pub(crate) drop_percent: u8,
 }
 
 /// An informer, the same after each restart of its client.
@@ -41,6 +110,11 @@ pub(crate) struct InformerConfig {
     pub(crate) high_water: u16,
     pub(crate) resync_s: Option<u16>,
     pub(crate) internal_retry_s: u16,
+    /// How often in a hundred an index function fails, or panics.
+    #[serde(default)]
+    pub(crate) index_fail_percent: u8,
+    #[serde(default)]
+    pub(crate) index_panic_percent: u8,
     /// How often in a hundred a poll of it comes late, and by how many milliseconds at most.
     pub(crate) stutter_percent: u8,
     pub(crate) stutter_ms: u32,
@@ -103,8 +177,11 @@ impl Config {
     pub(crate) fn draw(rng: &mut Rng) -> Self {
         let slots = pick(rng, &[(2, 3), (4, 8), (2, 20), (1, 40)]);
         let n_informers = pick(rng, &[(4, 1), (4, 2), (2, 3)]);
+        let kinds = pick(rng, &[(1, 1), (2, 2), (3, KINDS)]);
         Self {
             seed: rng.bits(),
+            kinds,
+            write_percent: pick(rng, &[(1, 15), (3, 45), (1, 75)]),
             initial: pick(rng, &[(1, 0), (3, slots / 2), (2, slots)]),
             slots,
             history: pick(rng, &[(1, 3), (2, 12), (2, 60), (3, 1000)]),
@@ -112,8 +189,12 @@ impl Config {
             streaming_lists: rng.chance(0.8),
             replicas: pick(rng, &[(3, 1), (2, 2), (2, 3)]),
             network: network(rng),
-            informers: (0..n_informers).map(|_| InformerConfig::draw(rng)).collect(),
+            informers: (0..n_informers)
+                .map(|_| InformerConfig::draw(rng, kinds))
+                .collect(),
             controller: rng.chance(0.4).then(|| ControllerConfig::draw(rng)),
+            mill: rng.chance(0.35).then(|| MillConfig::draw(rng)),
+            election: rng.chance(0.2).then(|| ElectionConfig::draw(rng)),
         }
     }
 }
@@ -129,10 +210,12 @@ fn network(rng: &mut Rng) -> Quality {
 }
 
 impl InformerConfig {
-    fn draw(rng: &mut Rng) -> Self {
+    fn draw(rng: &mut Rng, kinds: usize) -> Self {
         let batch = pick(rng, &[(2, 1), (2, 3), (4, 1000)]);
+        let unsure = pick(rng, &[(5, 0), (1, 2), (1, 15)]);
+        let panics = rng.chance(0.4);
         Self {
-            kind: rng.index(KINDS),
+            kind: rng.index(kinds),
             which: pick(rng, &[(5, Which::All), (3, Which::Red), (2, Which::NamespaceA)]),
             streaming: rng.chance(0.6),
             any_version: rng.chance(0.2),
@@ -142,6 +225,8 @@ impl InformerConfig {
             high_water: pick(rng, &[(1, batch), (2, batch.saturating_mul(2)), (1, 5000)]),
             resync_s: pick(rng, &[(4, None), (1, Some(2)), (2, Some(30)), (1, Some(300))]),
             internal_retry_s: pick(rng, &[(2, 0), (1, 10), (1, 120)]),
+            index_fail_percent: if panics { 0 } else { unsure },
+            index_panic_percent: if panics { unsure } else { 0 },
             stutter_percent: pick(rng, &[(3, 0), (2, 5), (1, 40)]),
             stutter_ms: pick(rng, &[(2, 1), (2, 20), (1, 50)]),
             handlers: (0..pick(rng, &[(2, 0), (3, 1), (2, 2)]))
@@ -187,6 +272,66 @@ impl ControllerConfig {
             fail_percent: pick(rng, &[(2, 0), (2, 15), (1, 50)]),
             panic_percent: pick(rng, &[(3, 0), (1, 10)]),
             requeue_percent: pick(rng, &[(2, 0), (1, 15)]),
+        }
+    }
+}
+
+impl MillConfig {
+    fn draw(rng: &mut Rng) -> Self {
+        let base_ms = pick(rng, &[(2, 5), (1, 200)]);
+        Self {
+            workers: pick(rng, &[(3, 1), (2, 2), (1, 5)]),
+            slow_ms: pick(rng, &[(1, 0), (3, 40), (2, 400)]),
+            absorb: rng.chance(0.5),
+            level_worth_ms: pick(rng, &[(2, 10), (3, 100), (1, 0)]),
+            base_ms,
+            max_ms: pick(rng, &[(2, base_ms * 8), (1, 60_000)]),
+            retry_percent: pick(rng, &[(2, 0), (2, 15), (1, 50)]),
+            retry_after_percent: pick(rng, &[(2, 0), (1, 10)]),
+            drop_percent: pick(rng, &[(3, 0), (1, 20)]),
+        }
+    }
+}
+
+impl ElectionConfig {
+    fn draw(rng: &mut Rng) -> Self {
+        let (lease_ms, renew_ms, retry_ms) = pick(
+            rng,
+            &[
+                (3, (15_000, 10_000, 2_000)),
+                (1, (60_000, 40_000, 5_000)),
+                (1, (4_000, 3_000, 700)),
+            ],
+        );
+        // The rates are apart by less than the lease duration over the renew deadline.
+        let slowest = pick(rng, &[(2, 1000), (1, 700)]);
+        let fastest = slowest * lease_ms / renew_ms - 1;
+        let mut rate = || {
+            pick(
+                rng,
+                &[(2, slowest), (1, u32::midpoint(slowest, fastest)), (2, fastest)],
+            )
+        };
+        let rates = [rate(), rate(), rate()];
+        Self {
+            lease_ms,
+            renew_ms,
+            retry_ms,
+            release: rng.chance(0.6),
+            post: PostConfig {
+                latency_ms: pick(rng, &[(1, 0), (2, 40), (2, 1_500)]),
+                refused_percent: pick(rng, &[(2, 0), (1, 5), (1, 30)]),
+                late_percent: pick(rng, &[(2, 0), (1, 5), (1, 30)]),
+                lost_percent: pick(rng, &[(2, 0), (1, 5), (1, 30)]),
+            },
+            candidates: rates
+                .into_iter()
+                .map(|rate| CandidateConfig {
+                    rate,
+                    ahead_s: pick(rng, &[(1, 0), (1, 3_600)]),
+                    wall_s: pick(rng, &[(1, 1_767_225_600), (1, 1_767_222_000), (1, 1_767_311_999)]),
+                })
+                .collect(),
         }
     }
 }

@@ -7,12 +7,17 @@ use std::{
 };
 
 use informer_core::{Change, ObjectKey, ResourceVersion, Stamp};
+use informer_leaderelection::Term;
 use informer_testkit::ManualClock;
+use informer_workqueue::{Outcome, Shutdown};
 
-use crate::{net::Ask, thing::Thing};
+use crate::{config::MillConfig, net::Ask, thing::Thing};
 
 /// Names one informer of one life of a client: a restart makes another.
 pub(crate) type InformerId = u32;
+
+/// Names one work queue.
+pub(crate) type QueueId = u32;
 
 /// Names one handler.
 pub(crate) type HandlerId = u32;
@@ -68,6 +73,12 @@ pub(crate) enum Fact {
         handler: HandlerId,
         panicked: bool,
     },
+    /// A page that is not the last one was handed to the client.
+    Paged { informer: InformerId, version: u64 },
+    /// An error in a stream was.
+    Refused { informer: InformerId },
+    /// The server went back to this version.
+    Restored { to: u64 },
     /// Somebody who waited for a version goes on.
     Waited {
         informer: InformerId,
@@ -87,6 +98,37 @@ pub(crate) enum Fact {
         controller: InformerId,
         key: ObjectKey,
         succeeded: bool,
+    },
+    /// A work queue was opened.
+    Opened { queue: QueueId, config: MillConfig },
+    /// An item was added to it. `None`: when the limiter allows.
+    Queued {
+        queue: QueueId,
+        item: u8,
+        after: Option<Duration>,
+        priority: i32,
+    },
+    /// A worker was given an item.
+    Taken { queue: QueueId, item: u8 },
+    /// It is about to say how the work ended.
+    Worked {
+        queue: QueueId,
+        item: u8,
+        outcome: Outcome,
+    },
+    /// It was shut down, which dropped these.
+    ShutDown {
+        queue: QueueId,
+        how: Shutdown,
+        left: Vec<u8>,
+    },
+    /// It said that it was drained.
+    Drained { queue: QueueId },
+    /// A candidate of the election says something; the term where it began to lead.
+    Election {
+        candidate: u32,
+        what: String,
+        term: Option<Term>,
     },
     /// From now on no request can succeed.
     OutageBegan,
@@ -154,8 +196,47 @@ impl fmt::Display for Fact {
                     if *succeeded { "ok" } else { "badly" }
                 )
             }
+            Self::Paged { informer, version } => write!(f, "i{informer} page at {version}"),
+            Self::Refused { informer } => write!(f, "i{informer} refused"),
+            Self::Restored { to } => write!(f, "restored to {to}"),
+            Self::Opened { .. }
+            | Self::Queued { .. }
+            | Self::Taken { .. }
+            | Self::Worked { .. }
+            | Self::ShutDown { .. }
+            | Self::Drained { .. } => self.fmt_queue(f),
+            Self::Election {
+                candidate,
+                what,
+                term,
+            } => match term {
+                Some(term) => write!(f, "e{candidate}: {what}, term {term}"),
+                None => write!(f, "e{candidate}: {what}"),
+            },
             Self::OutageBegan => f.write_str("outage began"),
             Self::OutageEnded => f.write_str("outage ended"),
+        }
+    }
+}
+
+impl Fact {
+    fn fmt_queue(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Opened { queue, .. } => write!(f, "q{queue} opened"),
+            Self::Queued {
+                queue,
+                item,
+                after,
+                priority,
+            } => match after {
+                Some(after) => write!(f, "q{queue} add {item} after {after:?} at {priority}"),
+                None => write!(f, "q{queue} add {item} rate limited at {priority}"),
+            },
+            Self::Taken { queue, item } => write!(f, "q{queue} takes {item}"),
+            Self::Worked { queue, item, outcome } => write!(f, "q{queue} worked {item}: {outcome:?}"),
+            Self::ShutDown { queue, how, left } => write!(f, "q{queue} shut down {how:?}, left {left:?}"),
+            Self::Drained { queue } => write!(f, "q{queue} drained"),
+            _ => Ok(()),
         }
     }
 }
@@ -185,6 +266,11 @@ impl Probe {
     pub(crate) fn note(&self, fact: Fact) {
         let at = self.clock.elapsed();
         self.lock().push(Noted { at, fact });
+    }
+
+    /// Facts that were taken and are to be taken once more.
+    pub(crate) fn put_back(&self, facts: Vec<Noted>) {
+        self.lock().splice(0..0, facts);
     }
 
     pub(crate) fn take(&self) -> Vec<Noted> {

@@ -29,6 +29,7 @@ mod outcome;
 mod plan;
 mod run;
 mod shrink;
+mod skew;
 mod stutter;
 mod thing;
 mod trace;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     config::{Config, HandlerConfig, pick},
     mishap::{Mishap, On},
-    thing::{Color, KINDS},
+    thing::Color,
 };
 
 /// One thing that is done. Numbers are taken modulo what there is, so that every operation fits every world.
@@ -70,6 +70,37 @@ pub(crate) enum Op {
         revisions: u16,
         ms: u32,
     },
+    /// The server's data is restored from a backup of so many revisions ago.
+    Restore {
+        back: u16,
+    },
+    /// An item is added to the work queue.
+    Add {
+        item: u8,
+        how: How,
+    },
+    /// Items of high priority are added to it all the time.
+    Flood {
+        keys: u8,
+        ms: u32,
+    },
+    /// It is shut down, and another one takes its place. Where it is not drained by then, harder.
+    Drain {
+        how: Ending,
+        deadline_ms: u32,
+    },
+    /// A candidate of the election is started, stopped or killed.
+    Candidate {
+        which: u8,
+        fate: Fate,
+    },
+    /// It is cut off from the server of leases.
+    CutOff {
+        which: u8,
+        ms: u32,
+    },
+    /// Somebody else writes to the lease.
+    Touch,
     /// The custom kind ceases to be served, or is served again.
     Unserve,
     Serve,
@@ -96,6 +127,50 @@ pub(crate) enum Op {
     WaitFor {
         informer: u8,
     },
+}
+
+/// How an item is added.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct How {
+    pub(crate) after_ms: u32,
+    pub(crate) limited: bool,
+    pub(crate) priority: i32,
+}
+
+/// How a work queue ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Ending {
+    /// What is ready is still worked on.
+    Drain,
+    /// Only what is in work ends.
+    Finish,
+    Now,
+}
+
+/// What becomes of a candidate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Fate {
+    Start,
+    Stop,
+    Kill,
+}
+
+/// Between these are all priorities.
+pub(crate) const PRIORITIES: (i32, i32) = (-10, 10);
+
+impl How {
+    fn draw(rng: &mut Rng) -> Self {
+        Self {
+            after_ms: pick(rng, &[(6, 0), (2, 1), (2, 50), (2, 700), (1, 20_000)]),
+            limited: rng.chance(0.2),
+            priority: pick(
+                rng,
+                &[(4, 0), (1, PRIORITIES.0), (1, -3), (1, 4), (1, PRIORITIES.1)],
+            ),
+        }
+    }
 }
 
 /// A change of one object.
@@ -178,11 +253,22 @@ impl Op {
 
     fn act(rng: &mut Rng, config: &Config) -> Self {
         let informer = u8::try_from(rng.range(0..8)).unwrap_or_default();
-        match rng.range(0..100) {
-            0..=44 => Self::Write {
+        if config.mill.is_some() && rng.chance(0.3) {
+            return Self::at_mill(rng);
+        }
+        if config.election.is_some() && rng.chance(0.3) {
+            return Self::at_election(rng);
+        }
+        if rng.range(0..100) < u64::from(config.write_percent) {
+            return Self::Write {
                 kind: kind(rng, config),
                 slot: slot(rng, config),
                 how: Write::draw(rng),
+            };
+        }
+        match rng.range(43..100) {
+            43..=44 => Self::Restore {
+                back: pick(rng, &[(2, 1), (2, 4), (2, 20)]),
             },
             45..=49 => Self::Burst {
                 kind: kind(rng, config),
@@ -237,12 +323,47 @@ impl Op {
     }
 }
 
+impl Op {
+    fn at_election(rng: &mut Rng) -> Self {
+        let which = u8::try_from(rng.range(0..3)).unwrap_or_default();
+        match rng.range(0..10) {
+            0..=4 => Self::Candidate {
+                which,
+                fate: pick(rng, &[(4, Fate::Start), (2, Fate::Stop), (1, Fate::Kill)]),
+            },
+            5..=7 => Self::CutOff {
+                which,
+                ms: pick(rng, &[(2, 3_000), (3, 14_000), (1, 60_000)]),
+            },
+            _ => Self::Touch,
+        }
+    }
+
+    fn at_mill(rng: &mut Rng) -> Self {
+        let item = u8::try_from(rng.range(0..12)).unwrap_or_default();
+        match rng.range(0..20) {
+            0..=16 => Self::Add {
+                item,
+                how: How::draw(rng),
+            },
+            17 => Self::Flood {
+                keys: pick(rng, &[(1, 2), (2, 6)]),
+                ms: pick(rng, &[(1, 500), (2, 6_000)]),
+            },
+            _ => Self::Drain {
+                how: pick(rng, &[(4, Ending::Drain), (2, Ending::Finish), (1, Ending::Now)]),
+                deadline_ms: pick(rng, &[(1, 0), (2, 100), (2, 10_000)]),
+            },
+        }
+    }
+}
+
 /// More often than not a kind that somebody watches.
 fn kind(rng: &mut Rng, config: &Config) -> usize {
     if rng.chance(0.85) {
         config.informers[rng.index(config.informers.len())].kind
     } else {
-        rng.index(KINDS)
+        rng.index(config.kinds)
     }
 }
 

@@ -75,8 +75,26 @@ impl Search {
     }
 
     fn simplify_config(&mut self) {
-        let simpler: [fn(&mut Config); 14] = [
+        let simpler: [fn(&mut Config); 19] = [
             |config| config.controller = None,
+            |config| config.mill = None,
+            |config| config.election = None,
+            |config| {
+                if let Some(election) = &mut config.election {
+                    let post = &mut election.post;
+                    (post.refused_percent, post.late_percent, post.lost_percent) = (0, 0, 0);
+                }
+            },
+            |config| {
+                if let Some(election) = &mut config.election {
+                    election.post.latency_ms = 0;
+                }
+            },
+            |config| {
+                for informer in &mut config.informers {
+                    (informer.index_fail_percent, informer.index_panic_percent) = (0, 0);
+                }
+            },
             |config| config.informers.truncate(1),
             |config| {
                 config.informers.pop();

@@ -12,6 +12,7 @@ use tokio::{select, task::yield_now};
 
 use crate::{
     Ended, Trouble,
+    retry::LastWord,
     shared::Shared,
     source::{Connected, Sink},
 };
@@ -109,7 +110,12 @@ async fn resync<Q: Key, K: Send + Sync + 'static>(shared: &Shared<Q, K>) {
     if life.wait_for(|life| life.synced).await.is_err() {
         return pending().await;
     }
-    let mut sink = Sink::new(shared.queue.clone(), shared.store.clone(), None);
+    let mut sink = Sink::new(
+        shared.queue.clone(),
+        shared.store.clone(),
+        LastWord::default(),
+        None,
+    );
     while let Some(at) = shared.next_resync() {
         shared.clock.sleep_until(at).await;
         shared.resync(&mut sink);

@@ -9,6 +9,10 @@ use std::{
 
 use informer_core::{Batch, CommitError, Delta, Key};
 
+pub(crate) use self::last_word::LastWord;
+
+mod last_word;
+
 const FIRST: Duration = Duration::from_millis(100);
 const LAST: Duration = Duration::from_secs(10);
 
@@ -32,6 +36,9 @@ pub(crate) struct Refused<Q, K> {
     retry_at: Option<Instant>,
     /// The attempt after which a relist is wanted.
     relist_at: u32,
+    /// What was parked is being tried once more.
+    again: bool,
+    last_word: LastWord<Q>,
 }
 
 #[derive(Debug)]
@@ -50,13 +57,15 @@ pub(crate) struct Refusal<Q, K> {
 }
 
 impl<Q: Key, K> Refused<Q, K> {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(last_word: LastWord<Q>) -> Self {
         Self {
             parked: BTreeMap::new(),
             blocked: false,
             attempts: 0,
             retry_at: None,
             relist_at: ATTEMPTS,
+            again: false,
+            last_word,
         }
     }
 
@@ -66,10 +75,14 @@ impl<Q: Key, K> Refused<Q, K> {
             match delta {
                 Delta::Replace { .. } => {
                     self.parked.clear();
+                    self.last_word.forget_all();
                     self.blocked = false;
                 }
                 Delta::Upsert(..) | Delta::Delete { .. } | Delta::Unreadable { .. } => {
-                    delta.key().and_then(|key| self.parked.remove(key));
+                    if let Some(key) = delta.key() {
+                        self.parked.remove(key);
+                        self.last_word.forget(key);
+                    }
                 }
                 Delta::Resync | Delta::Bookmark { .. } => {}
             }
@@ -87,10 +100,14 @@ impl<Q: Key, K> Refused<Q, K> {
         error: Option<&CommitError<Q>>,
     ) -> Refusal<Q, K> {
         let mut back = Vec::new();
+        let again = mem::take(&mut self.again);
         for delta in failed {
             match delta.key().cloned() {
+                // Overtaken while it was tried.
+                Some(key) if again && !self.last_word.holds(&key) => {}
                 Some(key) => {
                     let why = reason(&key, error);
+                    self.last_word.keep(&key);
                     self.parked.insert(key, Parked { delta, why });
                 }
                 None => {
@@ -101,7 +118,8 @@ impl<Q: Key, K> Refused<Q, K> {
         }
         let mut relist = false;
         if self.is_empty() {
-            *self = Self::new();
+            self.last_word.forget_all();
+            *self = Self::new(self.last_word.clone());
         } else if self.retry_at.is_none_or(|at| at <= now) {
             let wait = FIRST.saturating_mul(1 << self.attempts.min(16)).min(LAST);
             self.attempts = self.attempts.saturating_add(1);
@@ -125,7 +143,9 @@ impl<Q: Key, K> Refused<Q, K> {
             self.blocked = false;
             batch.initial = false;
             batch.in_order = false;
-            let parked = mem::take(&mut self.parked);
+            self.again = true;
+            let mut parked = mem::take(&mut self.parked);
+            parked.retain(|key, _| self.last_word.holds(key));
             batch.deltas.extend(parked.into_values().map(|it| it.delta));
         }
     }

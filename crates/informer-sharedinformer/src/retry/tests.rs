@@ -42,7 +42,7 @@ fn refuse(
 
 #[test]
 fn it_is_tried_again_at_growing_intervals_up_to_ten_seconds() {
-    let (mut now, mut refused) = (start(), Refused::new());
+    let (mut now, mut refused) = (start(), Refused::new(LastWord::default()));
     assert!(refuse(&mut refused, now, vec![upsert("a")]).back.is_empty());
     let mut waits = Vec::new();
     for _ in 0..9 {
@@ -64,7 +64,7 @@ fn it_is_tried_again_at_growing_intervals_up_to_ten_seconds() {
 
 #[test]
 fn another_refusal_meanwhile_does_not_put_off_the_retry() {
-    let (now, mut refused) = (start(), Refused::new());
+    let (now, mut refused) = (start(), Refused::new(LastWord::default()));
     refuse(&mut refused, now, vec![upsert("a")]);
     let at = refused.poll_timeout();
     refuse(&mut refused, now + Duration::from_millis(50), vec![upsert("b")]);
@@ -74,7 +74,7 @@ fn another_refusal_meanwhile_does_not_put_off_the_retry() {
 
 #[test]
 fn what_comes_later_makes_it_moot() {
-    let (now, mut refused) = (start(), Refused::new());
+    let (now, mut refused) = (start(), Refused::new(LastWord::default()));
     refuse(&mut refused, now, vec![upsert("a"), upsert("b"), upsert("c")]);
     refused.supersede(&Batch::of(Delta::Resync, false));
     refused.supersede(&Batch::of(upsert("b"), false));
@@ -85,7 +85,7 @@ fn what_comes_later_makes_it_moot() {
 
 #[test]
 fn a_refused_list_goes_back_to_the_queue_which_waits_for_its_time() {
-    let (now, mut refused) = (start(), Refused::new());
+    let (now, mut refused) = (start(), Refused::new(LastWord::default()));
     let refusal = refuse(&mut refused, now, vec![list()]);
     assert_eq!(refusal.back.len(), 1);
     assert!(refused.is_blocked() && !refused.is_empty());
@@ -117,13 +117,13 @@ fn relists(refused: &mut Refused<&'static str, ()>, attempts: u32, list_comes: b
 
 #[test]
 fn what_stays_refused_asks_for_a_relist_longer_apart_each_time() {
-    let wanted = relists(&mut Refused::new(), 400, false);
+    let wanted = relists(&mut Refused::new(LastWord::default()), 400, false);
     assert_eq!(wanted, [5, 10, 20, 40, 80, 160, 240, 320, 400]);
 }
 
 #[test]
 fn a_relist_that_brings_the_same_again_does_not_shorten_the_next_wait() {
-    let mut refused = Refused::new();
+    let mut refused = Refused::new(LastWord::default());
     let wanted = relists(&mut refused, 50, true);
     // The list is an attempt, too.
     assert_eq!(wanted, [5, 9, 18, 37]);
@@ -131,9 +131,42 @@ fn a_relist_that_brings_the_same_again_does_not_shorten_the_next_wait() {
 
 #[test]
 fn when_all_is_well_it_starts_over() {
-    let mut refused = Refused::new();
+    let mut refused = Refused::new(LastWord::default());
     assert_eq!(relists(&mut refused, 12, false), [5, 10]);
     assert!(refused.is_empty(), "it is being tried");
     refuse(&mut refused, start(), Vec::new());
     assert_eq!(relists(&mut refused, 12, false), [5, 10]);
+}
+
+#[test]
+fn what_is_deleted_or_listed_since_is_not_tried_again() {
+    let delete = Delta::Delete {
+        key: "a",
+        stamp: Stamp::default(),
+        last: None,
+        observed: true,
+    };
+    for (said, left) in [(delete, vec!["b"]), (list(), vec![])] {
+        let (now, last_word) = (start(), LastWord::default());
+        let mut refused = Refused::new(last_word.clone());
+        refuse(&mut refused, now, vec![upsert("a"), upsert("b")]);
+        last_word.hear(&said);
+        let again = due(&mut refused, now + FIRST);
+        let keys: Vec<_> = again.iter().filter_map(|delta| delta.key().copied()).collect();
+        assert_eq!(keys, left, "after {said:?}");
+    }
+}
+
+#[test]
+fn what_is_deleted_while_it_is_tried_again_is_not_kept() {
+    let (now, last_word) = (start(), LastWord::default());
+    let mut refused = Refused::new(last_word.clone());
+    refuse(&mut refused, now, vec![upsert("a")]);
+    let again = due(&mut refused, now + FIRST);
+    last_word.hear(&list());
+    refuse(&mut refused, now + FIRST, again);
+    assert!(refused.is_empty());
+    // What comes out of the queue later is another matter.
+    refuse(&mut refused, now + FIRST, vec![upsert("a")]);
+    assert_eq!(refused.len(), 1);
 }

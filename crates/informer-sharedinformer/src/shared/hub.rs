@@ -10,7 +10,7 @@ use crate::{
     error::Trouble,
     metrics::Claim,
     resync::Resyncs,
-    retry::Refused,
+    retry::{LastWord, Refused},
     source::Connected,
     status::{HandlerStatus, Refusal, Status},
 };
@@ -46,6 +46,7 @@ impl<Q: Key, K: Send + Sync + 'static> Hub<Q, K> {
         resyncs: Resyncs,
         source: Connected,
         claim: Option<Claim>,
+        last_word: LastWord<Q>,
     ) -> Self {
         Self {
             writer,
@@ -57,7 +58,7 @@ impl<Q: Key, K: Send + Sync + 'static> Hub<Q, K> {
             last_id: 0,
             commit_failures: 0,
             commit_error: None,
-            refused: Refused::new(),
+            refused: Refused::new(last_word),
             changes: Vec::new(),
         }
     }

@@ -24,6 +24,7 @@ use crate::{
     metrics::{Claim, Meter},
     options::HandlerOptions,
     resync::{Adjusted, Resyncs},
+    retry::LastWord,
     source::{Connected, Sink},
     status::{Phase, SourceStatus, Status},
 };
@@ -70,6 +71,7 @@ pub(crate) struct Parts<Q: Key, K> {
     pub(crate) report: Reporter,
     pub(crate) resyncs: Resyncs,
     pub(crate) source: Connected,
+    pub(crate) last_word: LastWord<Q>,
     pub(crate) measured: Option<(Meter, Claim)>,
 }
 
@@ -89,7 +91,13 @@ impl<Q: Key, K: Send + Sync + 'static> Shared<Q, K> {
             source_status: parts.source.status.clone(),
             relist: parts.source.relist.clone(),
             meter,
-            hub: Mutex::new(Hub::new(parts.writer, parts.resyncs, parts.source, claim)),
+            hub: Mutex::new(Hub::new(
+                parts.writer,
+                parts.resyncs,
+                parts.source,
+                claim,
+                parts.last_word,
+            )),
         }
     }
 

@@ -28,6 +28,42 @@ impl IndexFunc<Pod> for Picky {
     }
 }
 
+/// A coalescing queue drops the delete of an object that the store does not have: the refused one must not come back after it.
+#[tokio::test(start_paused = true)]
+async fn a_refused_object_that_is_deleted_or_not_listed_any_more_does_not_come_back() {
+    for queue in BOTH {
+        for by_list in [false, true] {
+            let picky = Arc::new(AtomicBool::new(true));
+            let tap = Tap::default();
+            let informer = SharedInformer::fed_by(tap.clone())
+                .queue(queue())
+                .index("node", Picky(picky.clone()))
+                .build()
+                .unwrap();
+            let log = Log::default();
+            informer
+                .add_handler(log.handler(), HandlerOptions::default())
+                .unwrap();
+            let running = informer.spawn().unwrap();
+            tap.list([pod("ns/a", 1), pod("ns/b", 2)], 2);
+            idle().await;
+            assert_eq!(informer.status().refused, 1);
+            if by_list {
+                tap.list([pod("ns/a", 1)], 3);
+            } else {
+                tap.delete(pod("ns/b", 3));
+            }
+            idle().await;
+            picky.store(false, Ordering::Relaxed);
+            pass(Duration::from_secs(20)).await;
+            assert!(informer.status().healthy);
+            assert_eq!(informer.store().len(), 1, "by a list: {by_list}");
+            assert_eq!(log.lines().len(), 1, "{:?}", log.lines());
+            running.stop().await;
+        }
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_refused_object_holds_nobody_up_and_is_stored_when_it_can_be() {
     for queue in BOTH {

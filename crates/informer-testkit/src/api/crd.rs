@@ -231,6 +231,7 @@ impl FakeApi {
         }
         self.end_watches_of(key);
         self.kinds.remove(key);
+        self.kind_removed_at = self.revision;
         self.touch();
     }
 }

@@ -122,6 +122,10 @@ pub struct FakeApi {
     pub(crate) log: RequestLog,
     /// How old an object is made: a sample cluster did not begin to exist all at once.
     pub(crate) backdate: Duration,
+    /// When a kind last ceased to be served: its objects cannot be brought back.
+    kind_removed_at: u64,
+    /// Versions went back once.
+    pub(crate) restored: bool,
 }
 
 /// What time it is, from instants that callers bring.
@@ -147,6 +151,8 @@ impl FakeApi {
             exchanges: Exchanges::default(),
             log: RequestLog::new(options.request_log),
             backdate: Duration::ZERO,
+            kind_removed_at: 0,
+            restored: false,
             options,
         }
     }
@@ -226,6 +232,35 @@ impl FakeApi {
             kind.table.forget_watch_history(revision);
         }
         self.cut_connections();
+    }
+
+    /// Goes back to an earlier version, as a cluster does whose etcd was restored from a backup: what was written since never was, and its
+    /// versions are given again to other writes. Servers restart on it: connections are cut, and nothing from before can be watched or
+    /// read page by page. The first version after that is the servers' own.
+    ///
+    /// Goes back no further than the history reaches, and not past a kind that was served or ceased to be; the version it went back to is
+    /// returned.
+    ///
+    /// A watch from a version that is yet to come is refused as too old from now on. A real server does not tell such a client that its
+    /// version is of another time: it hears nothing until that version has come again. (That is why a restore is to be made with
+    /// `--bump-revision` and `--mark-compacted`, after which versions do not go back.)
+    pub fn restore(&mut self, revision: u64) -> u64 {
+        let to = revision.max(self.earliest_restore()).min(self.revision);
+        self.revision = to;
+        let first = self.next_revision();
+        self.kinds
+            .iter_mut()
+            .for_each(|kind| kind.table.restore(to, first));
+        self.restored = true;
+        self.cut_connections();
+        to
+    }
+
+    /// The version that [`restore`](Self::restore) can go back to.
+    #[must_use]
+    pub fn earliest_restore(&self) -> u64 {
+        let floors = self.kinds.iter().map(|(_, kind)| kind.table.exact_floor());
+        floors.max().unwrap_or(0).max(self.kind_removed_at)
     }
 
     /// Cuts all open connections, watches among them.

@@ -132,6 +132,21 @@ impl Table {
         self.watch_floor = self.watch_floor.max(revision);
     }
 
+    /// Goes back to the state at a revision; what came after it never was, and what was before it cannot be told any more.
+    pub(crate) fn restore(&mut self, revision: u64, floor: u64) {
+        let chains = std::mem::take(&mut self.chains);
+        for (key, chain) in chains {
+            if let Some(stored) = state_at(&chain, Some(revision)) {
+                let kept = vec![(stored.revision, Some(stored.clone()))];
+                self.chains.insert(key, kept);
+            }
+        }
+        self.n_objects = self.chains.len();
+        self.log.clear();
+        self.watch_floor = floor;
+        self.exact_floor = floor;
+    }
+
     fn forget_oldest(&mut self) {
         let Some(entry) = self.log.pop_front() else { return };
         self.watch_floor = self.watch_floor.max(entry.revision);

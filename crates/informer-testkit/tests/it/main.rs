@@ -17,6 +17,7 @@ mod http;
 mod lists;
 mod namespaces;
 mod objects;
+mod restore;
 mod scripted;
 mod selectors;
 mod strategic;

@@ -54,6 +54,10 @@ fn of_member(view: &View<'_>, member: &Member) -> Option<String> {
             snapshot.len()
         ));
     }
+    let status = member.informer.status();
+    if !status.healthy {
+        return Some(format!("{} objects are refused by its store", status.refused));
+    }
     if number(snapshot.applied()).is_none() {
         return Some("nothing is applied".to_owned());
     }

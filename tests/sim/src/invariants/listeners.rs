@@ -1,6 +1,6 @@
 //! Listener order: all handlers of an informer see the same changes in the same order.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use informer_core::{Change, ObjectKey};
 
@@ -21,6 +21,8 @@ pub(super) struct Listeners {
     /// What those who were told something before the reference was.
     ahead: BTreeMap<HandlerId, (InformerId, Vec<Sign>)>,
     at: BTreeMap<HandlerId, usize>,
+    /// Informers that were there when an etcd was restored: the same change may come to them twice.
+    excused: BTreeSet<InformerId>,
 }
 
 impl Invariant for Listeners {
@@ -34,6 +36,9 @@ impl Invariant for Listeners {
     }
 
     fn fact(&mut self, noted: &Noted, view: &View<'_>) -> Verdict {
+        if let Fact::Restored { .. } = &noted.fact {
+            self.excused.extend(view.members.iter().map(|member| member.id));
+        }
         let Fact::Told {
             informer,
             handler,
@@ -46,6 +51,9 @@ impl Invariant for Listeners {
         let Some(sign) = sign(change) else {
             return Ok(());
         };
+        if self.excused.contains(informer) {
+            return Ok(());
+        }
         let member = view.members.iter().find(|member| member.id == *informer);
         let Some(it) = member.and_then(|member| member.handlers.iter().find(|it| it.id == *handler)) else {
             return Ok(());
@@ -81,6 +89,8 @@ impl Invariant for Listeners {
                 }
             }
         }
+        self.ahead
+            .retain(|_, (informer, _)| !self.excused.contains(informer));
         for (handler, (informer, ahead)) in &mut self.ahead {
             let Some(told) = self.told.get(informer) else {
                 continue;

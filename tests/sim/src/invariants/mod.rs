@@ -1,16 +1,22 @@
 //! The invariants, one file each, named after what they say, each with the sentence of the contract that it checks.
 
+mod adds;
 mod bookmarks;
 mod chain;
 mod converges;
 mod deletes;
+mod drained;
 mod index;
+mod leader;
+mod ledger;
 mod listeners;
 mod memory;
+mod once;
 mod order;
 mod phantom;
-mod queue;
 mod rate;
+mod reconciled;
+mod served;
 mod snapshot;
 mod stop;
 mod store_first;
@@ -67,7 +73,12 @@ pub(crate) fn all() -> Vec<Box<dyn Invariant>> {
         Box::new(memory::Memory),
         Box::<rate::Rate>::default(),
         Box::<stop::Stop>::default(),
-        Box::<queue::Queue>::default(),
+        Box::<once::Once>::default(),
+        Box::<adds::Adds>::default(),
+        Box::<served::Served>::default(),
+        Box::<drained::Drained>::default(),
+        Box::<leader::Leader>::default(),
+        Box::<reconciled::Reconciled>::default(),
         Box::new(converges::Converges),
     ]
 }

@@ -14,7 +14,16 @@ use crate::{
 /// The latest version that each handler was told of each key, in whatever incarnation.
 #[derive(Debug, Default)]
 pub(super) struct Order {
-    latest: BTreeMap<(HandlerId, ObjectKey), u64>,
+    latest: BTreeMap<(HandlerId, ObjectKey), Latest>,
+    /// The versions that restored servers went back to.
+    restored: Vec<u64>,
+}
+
+#[derive(Debug, Default)]
+struct Latest {
+    version: u64,
+    /// So many restores are behind it.
+    n_restored: usize,
 }
 
 impl Invariant for Order {
@@ -23,10 +32,14 @@ impl Invariant for Order {
     }
 
     fn sentence(&self) -> &'static str {
-        "Per key, deltas are handed out in the order in which they were pushed: handlers see a forward chain. Never from 0 once synced."
+        "Per key, deltas are handed out in the order in which they were pushed: handlers see a forward chain. Never from 0 once synced. \
+         Only a restored etcd takes a key back, once for each time."
     }
 
     fn fact(&mut self, noted: &Noted, _: &View<'_>) -> Verdict {
+        if let Fact::Restored { to } = &noted.fact {
+            self.restored.push(*to);
+        }
         let Fact::Told { handler, change, .. } = &noted.fact else {
             return Ok(());
         };
@@ -35,13 +48,18 @@ impl Invariant for Order {
             .ok_or_else(|| format!("h{handler} is told {change:?} without a version"))?;
         let latest = self.latest.entry((*handler, entry.key.clone())).or_default();
         let forward = match change {
-            Change::Added { .. } | Change::Updated { .. } => version > *latest,
-            Change::Removed { .. } | Change::Resynced { .. } => version >= *latest,
+            Change::Added { .. } | Change::Updated { .. } => version > latest.version,
+            Change::Removed { .. } | Change::Resynced { .. } => version >= latest.version,
         };
         if !forward {
-            return Err(format!("h{handler} is told {change:?} after version {latest}"));
+            let mut since = self.restored[latest.n_restored..].iter();
+            if !since.any(|to| *to < latest.version) {
+                let known = latest.version;
+                return Err(format!("h{handler} is told {change:?} after version {known}"));
+            }
+            latest.n_restored = self.restored.len();
         }
-        *latest = version;
+        latest.version = version;
         Ok(())
     }
 }

@@ -57,10 +57,9 @@ pub(super) fn was(view: &View<'_>, member: &Member, entry: &Entry<ObjectKey, Thi
     let kind = member.config.kind;
     let thing = &entry.object;
     view.history
-        .written(kind, &entry.key, &entry.stamp)
+        .written(kind, &entry.key, &entry.stamp, Some(thing.n()))
         .is_some_and(|state| {
-            state.n == Some(thing.n())
-                && state.color == thing.color()
+            state.color == thing.color()
                 && entry.key.namespace() == Some(thing.namespace())
                 && member.config.which.sees(&entry.key, state.color)
         })
@@ -68,6 +67,5 @@ pub(super) fn was(view: &View<'_>, member: &Member, entry: &Entry<ObjectKey, Thi
 
 fn left(view: &View<'_>, member: &Member, entry: &Entry<ObjectKey, Thing>) -> bool {
     let (kind, which) = (member.config.kind, member.config.which);
-    view.history
-        .was_gone(kind, which, &entry.key, &entry.stamp, view.revision)
+    view.history.was_gone(kind, which, &entry.key, &entry.stamp)
 }

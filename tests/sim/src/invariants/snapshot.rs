@@ -2,9 +2,12 @@
 
 use std::ops::ControlFlow;
 
+use informer_core::ObjectKey;
+
 use super::{Invariant, Verdict, phantom::was};
 use crate::{
     history::number,
+    thing::Thing,
     world::{Member, View},
 };
 
@@ -37,14 +40,32 @@ fn check(view: &View<'_>, member: &Member) -> Verdict {
             Err("it holds objects and has applied nothing".to_owned())
         };
     };
-    if applied > view.revision {
-        return Err(format!(
-            "it has applied {applied}, the server is at {}",
-            view.revision
-        ));
+    let mut verdict = Err(format!(
+        "it has applied {applied}, the server is at {}",
+        view.revision
+    ));
+    // A restored etcd gives versions a second meaning: one of them it is.
+    for branch in view.history.branches_at(applied) {
+        if applied > view.revision && branch + 1 == view.history.n_branches() {
+            continue;
+        }
+        verdict = check_in(view, member, &*snapshot, applied, branch);
+        if verdict.is_ok() {
+            break;
+        }
     }
+    verdict
+}
+
+fn check_in(
+    view: &View<'_>,
+    member: &Member,
+    snapshot: &dyn informer_core::Snapshot<ObjectKey, Thing>,
+    applied: u64,
+    branch: usize,
+) -> Verdict {
     let (kind, which) = (member.config.kind, member.config.which);
-    let mut truth = view.history.all_at(kind, which, applied).peekable();
+    let mut truth = view.history.all_in(branch, kind, which, applied).peekable();
     let mut verdict = Ok(());
     snapshot.scan(None, &mut |entry| {
         let wrong = |what: &str| Err(format!("{entry:?} at {applied}: {what}"));
@@ -52,7 +73,8 @@ fn check(view: &View<'_>, member: &Member) -> Verdict {
             verdict = wrong("it was never so");
             return ControlFlow::Break(());
         }
-        if member.config.coalescing {
+        // What was refused comes later, at no version of its own.
+        if member.config.coalescing || member.is_unsure() {
             return ControlFlow::Continue(());
         }
         while let Some((key, state)) = truth.next_if(|(key, _)| **key < entry.key) {
@@ -86,7 +108,7 @@ fn check(view: &View<'_>, member: &Member) -> Verdict {
     });
     verdict?;
     match truth.find(|(_, state)| state.n.is_some()) {
-        Some((key, state)) if !member.config.coalescing => Err(format!(
+        Some((key, state)) if !member.config.coalescing && !member.is_unsure() => Err(format!(
             "{key} of revision {} is missing at {applied}",
             state.revision
         )),

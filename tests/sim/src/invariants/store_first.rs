@@ -44,15 +44,13 @@ impl Invariant for StoreFirst {
             }
             (_, Some(stored)) => number(&stored.version) >= version,
             // Gone since.
-            (_, None) => view.history.was_gone(
-                member.config.kind,
-                member.config.which,
-                &entry.key,
-                &entry.stamp,
-                view.revision,
-            ),
+            (_, None) => {
+                view.history
+                    .was_gone(member.config.kind, member.config.which, &entry.key, &entry.stamp)
+            }
         };
-        if later {
+        let rewound = version.is_some_and(|version| view.history.is_abandoned(version));
+        if later || rewound {
             Ok(())
         } else {
             Err(format!(

@@ -20,6 +20,8 @@ pub(super) struct Synced {
     /// Those that were found to be in sync, and judged.
     informers: BTreeSet<InformerId>,
     handlers: BTreeSet<HandlerId>,
+    /// Informers that were there when an etcd was restored: which of two states was the first is not asked of them.
+    excused: BTreeSet<InformerId>,
 }
 
 #[derive(Debug, Default)]
@@ -38,8 +40,9 @@ impl Invariant for Synced {
          returned, or panicked."
     }
 
-    fn fact(&mut self, noted: &Noted, _: &View<'_>) -> Verdict {
+    fn fact(&mut self, noted: &Noted, view: &View<'_>) -> Verdict {
         match &noted.fact {
+            Fact::Restored { .. } => self.excused.extend(view.members.iter().map(|member| member.id)),
             Fact::Whole { informer, version } => {
                 self.first.entry(*informer).or_insert(*version);
             }
@@ -102,6 +105,9 @@ impl Synced {
         let Some(first) = self.first.get(&member.id) else {
             return Err(format!("i{} is synced, and was handed no whole state", member.id));
         };
+        if self.excused.contains(&member.id) {
+            return Ok(());
+        }
         let snapshot = member.store.snapshot();
         if number(snapshot.applied()).is_none_or(|applied| applied < *first) {
             return Err(format!(
@@ -110,7 +116,8 @@ impl Synced {
                 snapshot.applied()
             ));
         }
-        let missing = lasting(view, member, *first).find(|key| snapshot.get(key).is_none());
+        let missing =
+            lasting(view, member, *first).find(|key| snapshot.get(key).is_none() && !member.refuses(key));
         missing.map_or(Ok(()), |key| {
             Err(format!("i{} is synced, and {key} is missing", member.id))
         })
@@ -128,6 +135,10 @@ impl Synced {
                 "h{handler} is synced before any whole state was handed over"
             ));
         };
+        // What the store refused is told later, and is no part of the first list.
+        if self.excused.contains(&member.id) || member.is_unsure() {
+            return Ok(());
+        }
         let missing = lasting(view, member, *first).find(|key| !told.keys.contains(*key));
         missing.map_or(Ok(()), |key| {
             Err(format!("h{handler} is synced, and was never told of {key}"))
@@ -146,6 +157,7 @@ fn lasting<'a>(view: &'a View<'_>, member: &'a Member, first: u64) -> impl Itera
                     .history
                     .at(kind, key, u64::MAX)
                     .is_some_and(|now| now == *state)
+                && view.history.agree_at(kind, key, first)
         })
         .map(|(key, _)| key)
 }

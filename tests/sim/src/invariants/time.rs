@@ -6,6 +6,7 @@ use super::{Invariant, Verdict};
 use crate::{
     fact::{Fact, InformerId, Noted},
     history::number,
+    net::AskKind,
     world::View,
 };
 
@@ -13,6 +14,19 @@ use crate::{
 #[derive(Debug, Default)]
 pub(super) struct Time {
     applied: BTreeMap<InformerId, u64>,
+    sources: BTreeMap<InformerId, Source>,
+}
+
+/// What each source was asked for and gave.
+#[derive(Debug, Default)]
+struct Source {
+    /// The last request for a whole state had no version.
+    quorum: bool,
+    /// Something with a version was refused since the last watch.
+    refused: bool,
+    asks_with_version: bool,
+    /// The versions of whole states that were had without a version, after a refusal.
+    may_rewind_to: Vec<u64>,
 }
 
 impl Time {
@@ -25,12 +39,43 @@ impl Time {
                 Err(format!("i{informer} had applied {before}, and now nothing"))
             };
         };
-        // The model's versions never go backward, so that no list of it may rewind anything either.
         if applied < *before {
-            return Err(format!("i{informer} had applied {before}, and now {applied}"));
+            let source = self.sources.entry(informer).or_default();
+            let Some(at) = source.may_rewind_to.iter().position(|to| *to == applied) else {
+                let lists = &source.may_rewind_to;
+                return Err(format!(
+                    "i{informer} had applied {before}, and now {applied}; lists that may rewind: {lists:?}"
+                ));
+            };
+            source.may_rewind_to.drain(..=at);
         }
         *before = applied;
         Ok(())
+    }
+}
+
+impl Source {
+    fn fact(&mut self, fact: &Fact) {
+        match fact {
+            Fact::Asked { ask, .. } => {
+                self.asks_with_version = ask.version.as_deref().is_some_and(|version| version != "0");
+                match ask.kind {
+                    AskKind::List { continued: true } => {}
+                    // The last state was taken.
+                    AskKind::Watch => self.refused = false,
+                    AskKind::List { .. } | AskKind::StreamingList => self.quorum = ask.version.is_none(),
+                }
+            }
+            // In a stream, refusals are lines; they close it.
+            Fact::Answered { status, .. } if *status >= 400 => self.refused |= self.asks_with_version,
+            Fact::Refused { .. } => self.refused |= self.asks_with_version,
+            Fact::Whole { version, .. } => {
+                if self.quorum && self.refused {
+                    self.may_rewind_to.push(*version);
+                }
+            }
+            _ => {}
+        }
     }
 }
 
@@ -49,6 +94,13 @@ impl Invariant for Time {
             Fact::Told {
                 informer, applied, ..
             } => self.advance(*informer, number(applied)),
+            Fact::Asked { informer, .. }
+            | Fact::Answered { informer, .. }
+            | Fact::Refused { informer }
+            | Fact::Whole { informer, .. } => {
+                self.sources.entry(*informer).or_default().fact(&noted.fact);
+                Ok(())
+            }
             Fact::Waited {
                 informer,
                 version,

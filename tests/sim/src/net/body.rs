@@ -21,6 +21,7 @@ use crate::fact::Fact;
 pub(crate) struct WireBody {
     inner: Pin<Box<ApiBody<ManualClock>>>,
     open: Open,
+    generation: u64,
     /// `None`: the body of a failure.
     kind: Option<AskKind>,
     /// A streaming list's end mark has passed.
@@ -71,6 +72,7 @@ impl WireBody {
     pub(super) fn new(inner: ApiBody<ManualClock>, open: Open, kind: Option<AskKind>) -> Self {
         Self {
             inner: Box::pin(inner),
+            generation: open.0.network.generation(),
             open,
             kind,
             marked: false,
@@ -110,10 +112,14 @@ impl WireBody {
             return;
         };
         let metadata = line.object.metadata;
+        let informer = self.open.0.informer;
+        if line.r#type == "ERROR" {
+            self.open.0.note(Fact::Refused { informer });
+            return;
+        }
         let Ok(version) = metadata.resource_version.parse() else {
             return;
         };
-        let informer = self.open.0.informer;
         if self.kind == Some(AskKind::StreamingList) && !self.marked {
             let mark = metadata.annotations.is_some_and(|it| it.contains_key(END_MARK));
             if line.r#type != "BOOKMARK" || !mark {
@@ -122,10 +128,8 @@ impl WireBody {
             self.marked = true;
             self.open.0.note(Fact::Whole { informer, version });
         }
-        if line.r#type != "ERROR" {
-            self.handed = Some(version);
-            self.open.0.note(Fact::Handed { informer, version });
-        }
+        self.handed = Some(version);
+        self.open.0.note(Fact::Handed { informer, version });
     }
 
     /// A list's body has ended.
@@ -141,8 +145,12 @@ impl WireBody {
             return;
         };
         let informer = self.open.0.informer;
-        if let (Ok(version), true) = (metadata.resource_version.parse(), metadata.r#continue.is_empty()) {
-            self.open.0.note(Fact::Whole { informer, version });
+        if let Ok(version) = metadata.resource_version.parse() {
+            self.open.0.note(if metadata.r#continue.is_empty() {
+                Fact::Whole { informer, version }
+            } else {
+                Fact::Paged { informer, version }
+            });
         }
     }
 
@@ -178,8 +186,12 @@ impl WireBody {
             if let Some((sleep, _)) = &mut self.held {
                 ready!(sleep.as_mut().poll(cx));
                 if let Some((_, piece)) = self.held.take() {
-                    return Poll::Ready(Some(Ok(piece)));
+                    self.pieces.push_front(piece);
                 }
+            }
+            if self.generation != self.open.0.network.generation() {
+                self.pieces.clear();
+                return Poll::Ready(Some(Err(io::ErrorKind::ConnectionReset.into())));
             }
             if let Some(piece) = self.pieces.pop_front() {
                 return Poll::Ready(Some(Ok(piece)));

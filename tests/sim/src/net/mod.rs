@@ -2,6 +2,7 @@
 
 mod ask;
 mod body;
+mod post;
 
 use std::{
     fmt, io,
@@ -18,6 +19,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use self::ask::{Ask, AskKind};
 use self::body::WireBody;
+pub(crate) use self::post::{Line, Post};
 use crate::fact::{Fact, InformerId, Probe};
 
 /// How good the network is.
@@ -45,6 +47,8 @@ struct Lag {
 struct State {
     replicas: Vec<Option<Lag>>,
     n_requests: u64,
+    /// Grows when what is under way comes from a server that is no more.
+    generation: u64,
 }
 
 /// What all wires share.
@@ -72,6 +76,7 @@ impl Network {
             state: Mutex::new(State {
                 replicas: vec![None; usize::from(replicas.max(1))],
                 n_requests: 0,
+                generation: 0,
             }),
         }
     }
@@ -82,6 +87,15 @@ impl Network {
         let mut state = self.lock();
         let at = usize::from(replica) % state.replicas.len();
         state.replicas[at] = Some(Lag { revisions, until });
+    }
+
+    /// What is under way never arrives.
+    pub(crate) fn lose_all(&self) {
+        self.lock().generation += 1;
+    }
+
+    fn generation(&self) -> u64 {
+        self.lock().generation
     }
 
     /// All replicas have caught up.
@@ -196,9 +210,17 @@ impl Transport for Wire {
         });
         let open = Open(self.clone());
         self.latency().await;
+        let generation = self.network.generation();
         let request = self.network.route(request, &mut self.random());
         let answer = self.network.api.answer(request).await;
         self.latency().await;
+        let answer = answer.and_then(|answer| {
+            if generation == self.network.generation() {
+                Ok(answer)
+            } else {
+                Err(io::ErrorKind::ConnectionReset.into())
+            }
+        });
         let status = answer.as_ref().map_or(0, |answer| answer.status().as_u16());
         self.note(Fact::Answered { informer, status });
         let (parts, body) = answer?.into_parts();

@@ -33,6 +33,16 @@ impl World {
                 self.restart_client(at, *orderly)?;
             }
             Op::WaitFor { informer } => self.wait_for(*informer),
+            Op::Restore { back } => self.restore(*back),
+            Op::Add { item, how } => self.add_to_mill(*item, *how),
+            Op::Flood { keys, ms } => self.flood_mill(*keys, *ms),
+            Op::Candidate { which, fate } => self.move_candidate(*which, *fate)?,
+            Op::CutOff { which, ms } => self.cut_off(*which, *ms),
+            Op::Touch => self.touch_lease(),
+            Op::Drain { how, deadline_ms } => {
+                self.drain_mill(*how, Duration::from_millis((*deadline_ms).into()));
+                self.open_mill();
+            }
             Op::Lag {
                 replica,
                 revisions,
@@ -73,18 +83,50 @@ impl World {
                 api.compact(to);
             }),
             Op::Unserve => self.unserve(),
-            Op::Serve => self.change(thing::serve_custom),
+            Op::Serve if self.astray.is_empty() => self.change(thing::serve_custom),
             _ => {}
         }
     }
 
     /// The objects go first, one by one: a server with a short memory could not tell of all of them at once.
     fn unserve(&mut self) {
+        if !self.astray.is_empty() {
+            return;
+        }
         for slot in 0..self.config.slots {
             self.put(thing::CUSTOM, slot, Color::Blue);
             self.delete(thing::CUSTOM, slot);
         }
         self.change(thing::unserve_custom);
+    }
+
+    /// The server goes back, to where no informer is by chance: what is written next has a version that was given before.
+    fn restore(&mut self, back: u16) {
+        self.follow_now();
+        let served = self.api.with(|api| {
+            let custom = thing::resource(thing::CUSTOM);
+            api.resources().any(|resource| *resource == custom)
+        });
+        if !served || !self.astray.is_empty() {
+            return;
+        }
+        let head = self.api.with(|api| api.revision());
+        let earliest = self.api.with(|api| api.earliest_restore());
+        let mut to = head.saturating_sub(back.into()).max(earliest);
+        while self.positions.values().any(|position| *position == to + 1) {
+            to -= 1;
+        }
+        if to < earliest {
+            return;
+        }
+        let restored = self.api.with(|api| api.restore(to));
+        self.history.restore(restored, head);
+        self.network.lose_all();
+        self.note(Fact::Restored { to: restored });
+        self.astray = self.members.iter().map(|member| member.id).collect();
+        for (_, task) in std::mem::take(&mut self.waiting) {
+            task.abort();
+        }
     }
 
     /// One poll after the other, with a look after each.
@@ -124,6 +166,9 @@ impl World {
     }
 
     fn write(&mut self, kind: usize, slot: u8, how: Write) {
+        if !self.astray.is_empty() {
+            return;
+        }
         let slot = slot % self.config.slots.max(1);
         let color = self.color(kind, slot);
         match how {

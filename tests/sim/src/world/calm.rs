@@ -1,12 +1,13 @@
 //! The calm after the chaos: nothing goes wrong any more, and everything must come right. Then everything is stopped.
 
-use std::{mem, time::Duration};
+use std::{mem, sync::atomic::Ordering, time::Duration};
 
 use informer_core::Clock as _;
 use informer_testkit::FakeApi;
 
 use super::World;
 use crate::{
+    op::Ending,
     outcome::Violation,
     thing::{self, Color},
 };
@@ -23,8 +24,12 @@ impl World {
             api.set_down(false);
         });
         self.network.calm();
+        self.find_the_way().await?;
         self.change(thing::serve_custom);
+        self.calm_mill();
+        self.calm_election()?;
         for member in &self.members {
+            member.sure.store(true, Ordering::Relaxed);
             member.handlers.iter().for_each(|handler| handler.mood.calm());
         }
         if let Some(steward) = &self.steward {
@@ -43,6 +48,21 @@ impl World {
                 .ok();
         }
         self.converge().await
+    }
+
+    /// Nothing may be written before everybody knows of a restore.
+    async fn find_the_way(&mut self) -> Result<(), Violation> {
+        let end = self.clock.now() + PATIENCE;
+        self.settle().await?;
+        while !self.astray.is_empty() {
+            let Some(next) = self.clock.next_sleeper().filter(|next| *next <= end) else {
+                let what = format!("{:?} never noticed that the server went back", self.astray);
+                return Err(Violation::new("restore", what));
+            };
+            self.clock.advance_to(next);
+            self.settle().await?;
+        }
+        Ok(())
     }
 
     async fn converge(&mut self) -> Result<(), Violation> {
@@ -87,6 +107,8 @@ impl World {
         for (_, task) in mem::take(&mut self.waiting) {
             task.abort();
         }
+        self.drain_mill(Ending::Now, Duration::ZERO);
+        self.end_election();
         // Calls of handlers that were under way are theirs to end.
         self.pass(Duration::from_secs(60)).await?;
         let n_exchanges = self.api.with(|api| api.n_exchanges());

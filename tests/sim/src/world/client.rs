@@ -1,11 +1,20 @@
 //! Clients: an informer with its handlers, started, stopped and started again.
 
-use std::time::Duration;
+use std::{
+    panic::resume_unwind,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use informer_client::Client;
+use informer_core::{IndexError, IndexFunc};
 use informer_deltafifo::InOrder;
 use informer_reflector::{FirstVersion, Options, Start};
 use informer_sharedinformer::{Phase, QueueKind, SharedInformer};
+use informer_testkit::Rng;
 use informer_transport::Selectors;
 use tokio::task::JoinHandle;
 
@@ -19,12 +28,41 @@ use crate::{
     thing::{self, Thing, Which},
 };
 
+/// An index function that is not always sure of itself.
+struct ByColor {
+    fail: u64,
+    panic: u64,
+    sure: Arc<AtomicBool>,
+    rng: Mutex<Rng>,
+}
+
+impl IndexFunc<Thing> for ByColor {
+    fn values(&self, thing: &Thing, emit: &mut dyn FnMut(&str)) -> Result<(), IndexError> {
+        if self.fail + self.panic > 0 && !self.sure.load(Ordering::Relaxed) {
+            let mut rng = self.rng.lock().unwrap_or_else(PoisonError::into_inner);
+            let drawn = rng.range(0..100);
+            drop(rng);
+            if drawn < self.fail {
+                // What was emitted before counts for nothing.
+                emit("nothing");
+                return Err(IndexError::new("it was told to fail"));
+            }
+            if drawn < self.panic {
+                resume_unwind(Box::new("the index function was told to panic"));
+            }
+        }
+        emit(thing.color().as_str());
+        Ok(())
+    }
+}
+
 impl World {
     /// Starts the informer of a place in the configuration, with its handlers.
     pub(super) fn start_client(&mut self, place: usize) -> Result<(), Violation> {
         let config = self.config.informers[place].clone();
         let id = self.next_id();
-        let informer = self.build(id, &config)?;
+        let sure = Arc::new(AtomicBool::new(false));
+        let informer = self.build(id, &config, sure.clone())?;
         let store = informer.store();
         let run = {
             let (informer, probe) = (informer.clone(), self.probe.clone());
@@ -47,6 +85,7 @@ impl World {
             // Handlers that are there before the start are told the first list; the task begins to run later.
             task: self.spawn(Stutter::new(run, clock, idle, rng, percent, longest)),
             informer,
+            sure,
             config,
         };
         self.note(Fact::Started { informer: id });
@@ -67,6 +106,7 @@ impl World {
         &mut self,
         id: InformerId,
         config: &InformerConfig,
+        sure: Arc<AtomicBool>,
     ) -> Result<SharedInformer<informer_core::ObjectKey, Thing>, Violation> {
         let wire = Wire::new(self.network.clone(), id, self.rng.fork());
         let mut api = Client::new(wire).objects::<Thing>(thing::resource(config.kind));
@@ -83,9 +123,15 @@ impl World {
             .name(format!("i{id}"))
             .reflector_options(self.options(config))
             .clock(self.clock.clone())
-            .index("color", |thing: &Thing, emit: &mut dyn FnMut(&str)| {
-                emit(thing.color().as_str());
-            })
+            .index(
+                "color",
+                ByColor {
+                    fail: config.index_fail_percent.into(),
+                    panic: config.index_panic_percent.into(),
+                    sure,
+                    rng: Mutex::new(self.rng.fork()),
+                },
+            )
             .index("namespace", |thing: &Thing, emit: &mut dyn FnMut(&str)| {
                 emit(thing.namespace());
             })

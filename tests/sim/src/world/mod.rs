@@ -4,9 +4,16 @@ mod apply;
 mod calm;
 mod client;
 mod controller;
+mod election;
 mod handler;
+mod mill;
 
-use std::{mem, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    mem,
+    sync::{Arc, atomic::AtomicBool},
+    time::Duration,
+};
 
 use informer_controller::Controller;
 use informer_core::{Clock, ObjectKey, Store};
@@ -16,6 +23,10 @@ use informer_workqueue::Queue;
 use tokio::task::JoinHandle;
 
 use self::handler::Mood;
+pub(crate) use self::{
+    election::{Candidate, Election},
+    mill::Mill,
+};
 use crate::{
     config::{Config, HandlerConfig, InformerConfig},
     fact::{Fact, HandlerId, InformerId, Probe},
@@ -36,7 +47,26 @@ pub(crate) struct Member {
     pub(crate) informer: SharedInformer<ObjectKey, Thing>,
     pub(crate) store: Arc<dyn Store<ObjectKey, Thing>>,
     pub(crate) handlers: Vec<Handler>,
+    /// Its index functions fail no more.
+    sure: Arc<AtomicBool>,
     task: JoinHandle<()>,
+}
+
+impl Member {
+    /// Its index functions fail at times, so that what the store refuses comes late.
+    pub(crate) fn is_unsure(&self) -> bool {
+        self.config.index_fail_percent + self.config.index_panic_percent > 0
+    }
+
+    /// Whether the store refuses the latest state of an object, as it was told to.
+    pub(crate) fn refuses(&self, key: &ObjectKey) -> bool {
+        if !self.is_unsure() {
+            return false;
+        }
+        let status = self.informer.status();
+        let name = format!("{key:?}");
+        status.refused > status.refusals.len() || status.refusals.iter().any(|it| *it.key == *name)
+    }
 }
 
 /// A handler that was added and not removed.
@@ -66,6 +96,8 @@ pub(crate) struct View<'a> {
     /// Those that were not told to stop.
     pub(crate) members: &'a [Member],
     pub(crate) steward: Option<&'a Steward>,
+    pub(crate) mill: Option<&'a Mill>,
+    pub(crate) candidates: &'a [Candidate],
     /// Clients that run, or were told to stop and still do.
     pub(crate) n_clients: usize,
     pub(crate) n_exchanges: usize,
@@ -84,6 +116,15 @@ pub(crate) struct World {
     /// Told to stop, and not known to have ended.
     leaving: Vec<JoinHandle<()>>,
     steward: Option<Steward>,
+    mill: Option<Mill>,
+    election: Option<Election>,
+    /// Who works on work queues, fills them and waits for them.
+    hands: Vec<JoinHandle<()>>,
+    /// The version of the last thing that each informer was handed.
+    positions: BTreeMap<InformerId, u64>,
+    /// Informers that have not had a whole state since the last restore. While there are some, nothing is written: a version that comes
+    /// again before they ask would be another one than they think, and nothing on the wire says so.
+    astray: BTreeSet<InformerId>,
     /// Those who wait for a version that their informer must come to.
     waiting: Vec<(InformerId, JoinHandle<()>)>,
     next_id: u32,
@@ -122,6 +163,11 @@ impl World {
             members: Vec::new(),
             leaving: Vec::new(),
             steward: None,
+            mill: None,
+            election: None,
+            hands: Vec::new(),
+            positions: BTreeMap::new(),
+            astray: BTreeSet::new(),
             waiting: Vec::new(),
             next_id: 0,
             next_n: 0,
@@ -144,6 +190,8 @@ impl World {
         for at in 0..self.config.informers.len() {
             self.start_client(at)?;
         }
+        self.open_mill();
+        self.begin_election()?;
         for op in &plan.ops {
             self.trace.line(self.clock.elapsed(), format_args!("{op:?}"));
             self.apply(op).await?;
@@ -161,10 +209,38 @@ impl World {
     fn look(&mut self) -> Result<(), Violation> {
         self.n_steps += 1;
         let facts = self.probe.take();
+        self.follow(&facts);
         let mut invariants = mem::take(&mut self.invariants);
         let result = self.judge(&facts, &mut invariants);
         self.invariants = invariants;
         result
+    }
+
+    /// What was noted and not looked at yet counts for where they are, too.
+    fn follow_now(&mut self) {
+        let facts = self.probe.take();
+        self.follow(&facts);
+        self.probe.put_back(facts);
+    }
+
+    /// Where each informer is.
+    fn follow(&mut self, facts: &[crate::fact::Noted]) {
+        for noted in facts {
+            match &noted.fact {
+                Fact::Handed { informer, version } | Fact::Paged { informer, version } => {
+                    self.positions.insert(*informer, *version);
+                }
+                Fact::Whole { informer, version } => {
+                    self.positions.insert(*informer, *version);
+                    self.astray.remove(informer);
+                }
+                Fact::Stopping { informer } => {
+                    self.positions.remove(informer);
+                    self.astray.remove(informer);
+                }
+                _ => {}
+            }
+        }
     }
 
     fn judge(
@@ -196,6 +272,11 @@ impl World {
             history: &self.history,
             members: &self.members,
             steward: self.steward.as_ref(),
+            mill: self.mill.as_ref(),
+            candidates: self
+                .election
+                .as_ref()
+                .map_or(&[], |election| &election.candidates),
             n_clients: self.members.len() + self.leaving.len(),
             n_exchanges,
         }
@@ -242,6 +323,13 @@ impl World {
             !over
         });
         self.leaving = tasks;
+        self.hands.retain_mut(|task| {
+            let over = task.is_finished();
+            if over {
+                panicked.extend(outcome_of(task));
+            }
+            !over
+        });
         self.waiting.retain(|(_, task)| !task.is_finished());
         for member in &mut self.members {
             if member.task.is_finished() {

@@ -186,7 +186,8 @@ impl Watch {
         if let Some(revision) = self.mark.take() {
             return Some(render::bookmark(&self.def, self.form, revision, true));
         }
-        if self.seen < kind.table.watch_floor() {
+        let of_another_time = api.restored && self.seen > api.revision;
+        if of_another_time || self.seen < kind.table.watch_floor() {
             // Too old at the beginning, or so slow that the history is gone (apiserver `watchCacheHistory.GetIntervalLocked`).
             let message = format!(
                 "too old resource version: {} ({})",
