@@ -81,6 +81,11 @@
 //! | `kubeconfig` | kubeconfig files and in-cluster configuration |
 //! | `sharedinformer` | shared informers, and with them `reflector`, `deltafifo`, `store` |
 //! | `controller` | controllers, and with them `sharedinformer`, `workqueue` |
+//! | `manager` (off) | the manager, and with it `cache`, `controller`, `events`, `leaderelection` |
+//! | `cache` (off) | one informer per kind, and a client that reads from it |
+//! | `leaderelection` (off) | leader election by a Lease |
+//! | `events` (off) | recorders of events |
+//! | `prometheus` (off) | all numbers as Prometheus metrics |
 //! | `k8s-openapi` (off) | `Client::typed` for the types of k8s-openapi, and their metadata |
 //!
 //! # Swap it
@@ -100,6 +105,8 @@ pub use api_ext::{ApiExt, Informing};
 pub use connect::{connect, connector};
 #[cfg(feature = "reflector")]
 pub use informer_backoff as backoff;
+#[cfg(feature = "cache")]
+pub use informer_cache as cache;
 #[cfg(feature = "client")]
 pub use informer_client as client;
 #[cfg(feature = "controller")]
@@ -107,10 +114,18 @@ pub use informer_controller as controller;
 pub use informer_core as contracts;
 #[cfg(feature = "deltafifo")]
 pub use informer_deltafifo as deltafifo;
+#[cfg(feature = "events")]
+pub use informer_events as events;
 #[cfg(feature = "hyper")]
 pub use informer_hyper as hyper;
 #[cfg(feature = "kubeconfig")]
 pub use informer_kubeconfig as kubeconfig;
+#[cfg(feature = "leaderelection")]
+pub use informer_leaderelection as leaderelection;
+#[cfg(feature = "manager")]
+pub use informer_manager as manager;
+#[cfg(feature = "prometheus")]
+pub use informer_prometheus as prometheus;
 #[cfg(feature = "reflector")]
 pub use informer_reflector as reflector;
 #[cfg(feature = "sharedinformer")]

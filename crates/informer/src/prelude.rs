@@ -15,10 +15,16 @@ pub use informer_client::K8s;
 pub use informer_client::{Client, Selectors};
 #[cfg(feature = "controller")]
 pub use informer_controller::{Action, Attempt, Controller, ForObject, ForOwner, PredicateExt, Reconciler};
+#[cfg(feature = "events")]
+pub use informer_events::{Broadcaster, EventKind, ObjectReference, Recorder};
 #[cfg(feature = "hyper")]
 pub use informer_hyper::HyperTransport;
 #[cfg(feature = "kubeconfig")]
 pub use informer_kubeconfig::{Config, Overrides};
+#[cfg(feature = "leaderelection")]
+pub use informer_leaderelection::{Elector, LeaseLock};
+#[cfg(feature = "manager")]
+pub use informer_manager::{Group, Manager, Runnable, Signals, runnable};
 #[cfg(feature = "sharedinformer")]
 pub use informer_sharedinformer::{
     Factory, HandlerOptions, LabelSelector, Lister, QueueKind, Registration, Resync, Selection,

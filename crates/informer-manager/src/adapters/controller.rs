@@ -1,31 +1,35 @@
 //! Controllers as runnables.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use informer_controller::{Controller, Request};
 use informer_core::BoxFuture;
 use tokio::select;
 
-use crate::{BoxError, Life, Runnable, Stop};
+use crate::{BoxError, Group, Life, Runnable, Stop};
 
-/// Runs on the leader. After a stop what it reconciles may finish within the manager's grace time, or the controller's own if that is less.
+/// Runs on the leader, unless it was told to need no election; one that warms up starts its sources before. After a stop what it
+/// reconciles may finish within the manager's grace time, which stands in for the controller's own.
 impl<R: Request> Runnable for Controller<R> {
     fn name(&self) -> Arc<str> {
         Self::name(self).into()
     }
 
+    fn group(&self) -> Group {
+        if !self.needs_leader_election() {
+            Group::Others
+        } else if self.warms_up() {
+            Group::WarmUp
+        } else {
+            Group::LeaderElection
+        }
+    }
+
     fn run(self: Box<Self>, life: Life) -> BoxFuture<'static, Result<(), BoxError>> {
         Box::pin(async move {
             let controller = self.clone();
-            life.name_busy(move || {
-                let running = controller.status().running;
-                if running == 0 {
-                    Vec::new()
-                } else {
-                    vec![format!("{running} reconciles")]
-                }
-            });
-            let mut run = std::pin::pin!(Self::run(&self));
+            life.name_busy(move || controller.reconciling().iter().map(named).collect());
+            let mut run = std::pin::pin!(self.run_when(life.leading()));
             let ended = select! {
                 biased;
                 ended = run.as_mut() => ended?,
@@ -33,17 +37,18 @@ impl<R: Request> Runnable for Controller<R> {
                     if how == Stop::Cancel {
                         return Ok(());
                     }
-                    self.stop();
+                    self.stop_within(Duration::MAX);
                     run.await?
                 }
             };
-            for request in ended.left {
-                life.leave_undone(format!("{request:?}"));
-            }
-            for request in ended.cut {
-                life.leave_undone(format!("{request:?} (cut)"));
+            for request in &ended.left {
+                life.leave_undone(named(request));
             }
             Ok(())
         })
     }
+}
+
+fn named<R: Request>(request: &R) -> String {
+    format!("{request:?}")
 }

@@ -11,7 +11,7 @@ use crate::{BoxError, Group, Life, Runnable, kinds};
 /// Runs in the group of caches. It is ready when it is in sync, or known to fail: see the readiness of the manager.
 impl<Q: Key, K: Send + Sync + 'static> Runnable for SharedInformer<Q, K> {
     fn name(&self) -> Arc<str> {
-        Self::name(self).into()
+        format!("informer/{}", Self::name(self)).into()
     }
 
     fn group(&self) -> Group {

@@ -1,5 +1,6 @@
 //! What this workspace has to run, as runnables and candidates.
 
+mod broadcaster;
 mod controller;
 mod elector;
 mod informer;

@@ -1,7 +1,9 @@
 //! Tests of the manager.
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
+mod controllers;
 mod election;
+mod events;
 mod health;
 mod order;
 mod script;
