@@ -10,6 +10,7 @@ mod compaction;
 mod crd;
 mod differ;
 mod embedded_client_go;
+mod events;
 mod handlers;
 mod ledger;
 mod lists;
