@@ -79,7 +79,7 @@ impl<'a> Event<'a> {
 
     /// The state now; of a removal, the last one.
     #[must_use]
-    pub fn new(&self) -> State<'a> {
+    pub fn current(&self) -> State<'a> {
         self.new
     }
 }

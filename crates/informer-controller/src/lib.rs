@@ -9,12 +9,14 @@
 //! the object to the reconciler: the reconciler reads the newest state itself, where an object that is missing was deleted.
 //!
 //! # The contract
-//! 1. No reconcile begins before every source is in sync and its initial objects were enqueued.
+//! 1. No reconcile begins before every source is in sync and its initial objects were enqueued, except those that are optional or were
+//!    added while it runs. If that takes too long, the controller ends with an error that names the culprit; other controllers do not.
 //! 2. A request is never reconciled twice at the same time. One that is enqueued meanwhile is reconciled once more afterwards.
 //! 3. A failed request comes back after a delay that doubles with each failure, a successful one only when something happens or it asked
 //!    for it; an [`Attempt`] says which it is and what failed before.
 //! 4. A panic is a failure of that request. It stops nothing else.
-//! 5. After [`Controller::stop`] no reconcile begins. Those that run may finish within the grace time; what waited is reported.
+//! 5. A change whose mapping fails is mapped again later. Nothing is lost.
+//! 6. After [`Controller::stop`] no reconcile begins. Those that run may finish within the grace time; what waited is reported.
 //!
 //! # Example
 //! ```
@@ -48,13 +50,18 @@
 //! # Cancel safety
 //! Dropping the future of [`Controller::run`] stops the controller at once: reconciles that run are dropped where they await.
 //!
+//! # Features
+//! `conformance`: suites that check a [`Source`], [`Mapper`], [`Predicate`] or queue of your own, for tests.
+//!
 //! # Swap it
-//! * Sources: [`Source`]. Mapping: [`Mapper`]. Filters: [`Predicate`].
+//! * Sources: [`Source`]. Mapping: [`Mapper`]. Filters: [`Predicate`]. Where informers come from: [`KindProvider`], [`Watchable`].
 //! * The queue, its limiter and order: any [`WorkQueue`](informer_workqueue::WorkQueue).
-//! * Time: any [`Clock`](informer_core::Clock).
+//! * Time: any [`Clock`](informer_core::Clock). Numbers: [`ReconcileMetrics`].
 
 mod action;
 mod builder;
+#[cfg(feature = "conformance")]
+pub mod conformance;
 mod contain;
 mod controller;
 mod driver;

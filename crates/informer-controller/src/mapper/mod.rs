@@ -14,7 +14,8 @@ use crate::{BoxError, Request};
 
 /// Says which requests a change is about (controller-runtime's event handlers).
 ///
-/// It should be quick: it runs in the informer's handler.
+/// Of an update it names those of the old and of the new state, of a removal and a resync those of the state. The same change leads to
+/// the same requests. It should be quick: it runs in the informer's handler. `MapperSuite`, behind the feature `conformance`, checks one.
 pub trait Mapper<Q, K, R>: Send {
     /// Emits the requests. Emitting one twice is no harm.
     ///

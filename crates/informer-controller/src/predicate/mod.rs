@@ -15,7 +15,7 @@ pub use kinds::{GenerationChanged, LabelsMatch, VersionChanged};
 /// Lets changes pass or drops them before they are mapped (controller-runtime `predicate.Predicate`).
 ///
 /// Everything passes unless a method says otherwise. A predicate that looks at what an object is should leave removals alone: else nobody
-/// hears of the end of an object that was let in before.
+/// hears of the end of an object that was let in before. It remembers nothing. `PredicateSuite`, behind the feature `conformance`, checks one.
 pub trait Predicate<Q, K>: Send + Sync {
     /// A new object; `initial`: of the first list.
     fn added(&self, _new: &Entry<Q, K>, _initial: bool) -> bool {
@@ -66,5 +66,9 @@ impl<Q, K, P: Predicate<Q, K> + ?Sized> Predicate<Q, K> for Box<P> {
 
     fn resynced(&self, current: &Entry<Q, K>) -> bool {
         (**self).resynced(current)
+    }
+
+    fn admits(&self, change: &Change<Q, K>) -> bool {
+        (**self).admits(change)
     }
 }

@@ -2,10 +2,16 @@
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 mod build;
+mod conformance;
 mod informer;
+mod kinds;
 mod life;
 mod mapping;
+mod namespaces;
 mod outcomes;
+mod predicates;
+mod queues;
 mod server;
 mod support;
+mod table;
 mod workers;

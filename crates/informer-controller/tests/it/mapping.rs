@@ -42,7 +42,7 @@ fn map<R>(mut mapper: impl Mapper<ObjectKey, Pod, R>, change: &PodChange) -> Vec
 }
 
 #[test]
-fn for_object_names_the_key() {
+fn t61_for_object_names_the_key_of_every_kind_of_change() {
     for change in [
         added(Pod::of("")),
         removed(Pod::of("")),
@@ -54,7 +54,7 @@ fn for_object_names_the_key() {
 }
 
 #[test]
-fn a_function_is_asked_of_old_and_new_without_doubles() {
+fn t60_a_function_is_asked_of_old_and_new_without_doubles() {
     let apps = || map_fn(|entry: &PodEntry| [entry.object.app, "always"]);
     assert_eq!(map(apps(), &added(Pod::of("web"))), ["web", "always"]);
     assert_eq!(map(apps(), &removed(Pod::of("web"))), ["web", "always"]);
@@ -65,7 +65,7 @@ fn a_function_is_asked_of_old_and_new_without_doubles() {
 }
 
 #[test]
-fn owners_are_found_by_group_and_kind() {
+fn t59_owners_of_old_and_new_are_found_by_group_and_kind() {
     let owned = |name, controller| {
         let mut pod = Pod::of("web");
         pod.owners = vec![

@@ -9,7 +9,7 @@ use crate::support::{Log, Oops, Watch, ms, secs, settle, sleep};
 
 /// Fails `attempt.number` under three; 5 ms, then 10.
 #[tokio::test(start_paused = true)]
-async fn failures_back_off_and_success_forgets() {
+async fn t46_failures_back_off_from_5_ms_and_success_forgets() {
     let (requests, source) = channel("test");
     let (log, seen) = (Log::new(), Log::new());
     let watch = Watch::start();
@@ -127,7 +127,7 @@ async fn a_terminal_error_waits_for_the_next_change() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_panic_is_a_failure_of_that_request_only() {
+async fn t47_a_panic_is_a_failure_of_that_request_only() {
     struct Clumsy(Log<(u32, u32)>);
 
     impl Reconciler<u32> for Clumsy {
@@ -214,7 +214,7 @@ async fn a_timeout_is_a_failure() {
 
 /// Kept over retries and requeues, unless the action has its own.
 #[tokio::test(start_paused = true)]
-async fn priority_is_kept() {
+async fn t49_priority_is_kept_over_requeues_and_overridden_by_the_action() {
     let (_requests, source) = channel("test");
     let log = Log::new();
     let controller = Controller::builder("c")

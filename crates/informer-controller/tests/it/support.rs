@@ -101,6 +101,10 @@ pub(crate) struct Feed(mpsc::UnboundedSender<Delta<ObjectKey, Pod>>);
 
 impl Feed {
     pub(crate) fn informer() -> (Self, SharedInformer<ObjectKey, Pod>) {
+        Self::named("pods")
+    }
+
+    pub(crate) fn named(name: &str) -> (Self, SharedInformer<ObjectKey, Pod>) {
         let (sender, mut receiver) = mpsc::unbounded_channel();
         let source = move |mut sink: Sink<ObjectKey, Pod>| async move {
             while let Some(delta) = receiver.recv().await {
@@ -108,7 +112,7 @@ impl Feed {
             }
             std::future::pending::<()>().await;
         };
-        let informer = SharedInformer::fed_by(source).name("pods").resync(secs(60));
+        let informer = SharedInformer::fed_by(source).name(name).resync(secs(60));
         (Self(sender), informer.build().unwrap())
     }
 
@@ -124,7 +128,20 @@ impl Feed {
     }
 
     pub(crate) fn upsert(&self, name: &str, version: &str) {
-        let entry = entry(name, version, Pod::of("web"));
+        self.upsert_pod(name, version, Pod::of("web"));
+    }
+
+    pub(crate) fn upsert_pod(&self, name: &str, version: &str, pod: Pod) {
+        let entry = entry(name, version, pod);
+        self.0.send(Delta::Upsert(entry, Cause::Modified)).unwrap();
+    }
+
+    pub(crate) fn upsert_uid(&self, name: &str, version: &str, uid: &str, generation: i64) {
+        let pod = Pod {
+            generation: Some(generation),
+            ..Pod::of("web")
+        };
+        let entry = Entry::new(key(name), Stamp::new(version, uid), Arc::new(pod));
         self.0.send(Delta::Upsert(entry, Cause::Modified)).unwrap();
     }
 

@@ -65,7 +65,7 @@ async fn run_with(concurrency: usize) -> Gauge {
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_by_default_and_never_more_than_said() {
+async fn t45_one_by_default_and_never_more_than_said() {
     let one = run_with(1).await;
     assert_eq!(one.most, 1);
     assert!(one.total >= 20);
@@ -75,9 +75,9 @@ async fn one_by_default_and_never_more_than_said() {
     assert!(many.most <= 20 && many.most > 5, "{}", many.most);
 }
 
-/// T45: the same with real threads.
+/// The same with real threads.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn no_request_is_with_two_workers_on_threads() {
+async fn t45_no_request_is_with_two_of_64_workers_on_threads() {
     let busy: Arc<Vec<Mutex<u32>>> = Arc::new((0..8).map(|_| Mutex::new(0)).collect());
     let (requests, source) = channel("test");
     let controller = Controller::builder("c")
