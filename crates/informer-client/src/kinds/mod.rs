@@ -51,6 +51,8 @@ struct Form {
     name: &'static str,
     /// An `Arc<dyn Meta<K>>` where `K` has the type id.
     meta: Option<Box<dyn Any + Send + Sync>>,
+    /// It holds all of an object.
+    whole: bool,
 }
 
 impl Kinds {
@@ -93,7 +95,10 @@ impl Kinds {
             + 'static,
         K::Scope: crate::KnownScope,
     {
-        self.register_with::<K>(crate::resource_of::<K>(), crate::K8s)
+        let meta: Arc<dyn Meta<K>> = Arc::new(crate::K8s);
+        let mut form = Form::of::<K>(Some(Box::new(meta)));
+        form.whole = true;
+        self.insert(crate::resource_of::<K>(), form)
     }
 
     /// Adds a kind without a type, such as discovery finds it.
@@ -177,6 +182,15 @@ impl Kinds {
         meta.downcast_ref::<Arc<dyn Meta<K>>>().cloned()
     }
 
+    /// Whether a type holds all of an object, so that other forms can be made of it: types of k8s-openapi do. Of any other nothing is known.
+    #[must_use]
+    pub fn is_whole<K: 'static>(&self) -> bool {
+        let id = TypeId::of::<K>();
+        let table = self.read();
+        let mut forms = table.kinds.iter().flat_map(|known| &known.forms);
+        forms.any(|form| form.id == id && form.whole)
+    }
+
     fn insert(&self, resource: Resource, form: Form) -> Result<&Self, KindConflict> {
         let mut table = self.write();
         let other = table
@@ -243,6 +257,7 @@ impl Form {
             id: TypeId::of::<K>(),
             name: type_name::<K>(),
             meta,
+            whole: false,
         }
     }
 }

@@ -50,6 +50,7 @@ fn own_types_and_kinds_without_a_type_are_added_at_any_time() {
     // The same again changes nothing, and a second form of a kind is welcome.
     kinds.register::<Gadget>(gadgets()).unwrap();
     kinds.register_typed::<Pod>().unwrap();
+    assert!(kinds.is_whole::<Pod>() && !kinds.is_whole::<Gadget>());
     kinds.register::<SlimPod>(kinds.of::<Pod>().unwrap()).unwrap();
     assert_eq!(kinds.of::<SlimPod>().unwrap(), kinds.of::<Pod>().unwrap());
     assert_eq!(kinds.types_of(&kinds.of::<Pod>().unwrap()).len(), 2);

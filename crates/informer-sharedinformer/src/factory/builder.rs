@@ -4,8 +4,13 @@ use std::{fmt, sync::Arc, time::Duration};
 
 use informer_core::{BoxClock, Clock, TokioClock};
 
+use informer_reflector::Options as ReflectorOptions;
+
 use super::{Factory, Inner};
-use crate::metrics::MetricsRegistry;
+use crate::{error::Trouble, metrics::MetricsRegistry};
+
+/// Who hears of trouble.
+pub(super) type Hook = Arc<dyn Fn(&Trouble) + Send + Sync>;
 
 /// Puts a factory together: begun by [`Factory::builder`], ended by [`build`](Self::build).
 #[must_use]
@@ -14,6 +19,8 @@ pub struct FactoryBuilder<S> {
     clock: BoxClock,
     resync: Duration,
     metrics: Option<(MetricsRegistry, Arc<str>)>,
+    reflector: ReflectorOptions,
+    hook: Option<Hook>,
 }
 
 impl<S> FactoryBuilder<S> {
@@ -23,6 +30,8 @@ impl<S> FactoryBuilder<S> {
             clock: BoxClock::new(TokioClock),
             resync: Duration::ZERO,
             metrics: None,
+            reflector: ReflectorOptions::default(),
+            hook: None,
         }
     }
 
@@ -45,6 +54,19 @@ impl<S> FactoryBuilder<S> {
         self
     }
 
+    /// How the informers list and watch. Their names are their own, whatever the options say.
+    pub fn reflector_options(mut self, options: ReflectorOptions) -> Self {
+        self.reflector = options;
+        self
+    }
+
+    /// Calls `hook` for everything that goes wrong in any of the informers and is survived (client-go `SetWatchErrorHandler`). It should be
+    /// quick.
+    pub fn on_error(mut self, hook: impl Fn(&Trouble) + Send + Sync + 'static) -> Self {
+        self.hook = Some(Arc::new(hook));
+        self
+    }
+
     /// The factory, which has no informers yet.
     pub fn build(self) -> Factory<S> {
         Factory(Arc::new(Inner {
@@ -52,6 +74,8 @@ impl<S> FactoryBuilder<S> {
             clock: self.clock,
             resync: self.resync,
             metrics: self.metrics,
+            reflector: self.reflector,
+            hook: self.hook,
             shelf: Arc::default(),
         }))
     }

@@ -14,7 +14,7 @@ use std::{
 };
 
 use informer_core::{BoxClock, Clock, Entry, ListerWatcher, ObjectKey};
-use informer_reflector::Transform;
+use informer_reflector::{Options as ReflectorOptions, Transform};
 
 pub(crate) use self::shelf::wait_all;
 use self::shelf::{Contents, Item, Shelf};
@@ -61,6 +61,8 @@ struct Inner<S> {
     clock: BoxClock,
     resync: Duration,
     metrics: Option<(MetricsRegistry, Arc<str>)>,
+    reflector: ReflectorOptions,
+    hook: Option<builder::Hook>,
     shelf: Arc<Shelf>,
 }
 
@@ -234,7 +236,11 @@ impl<S> Factory<S> {
         let mut builder = SharedInformer::builder(self.0.sources.source(selection))
             .name(selection.to_string())
             .clock(self.0.clock.clone())
-            .resync(self.0.resync);
+            .resync(self.0.resync)
+            .reflector_options(self.0.reflector.clone());
+        if let Some(hook) = self.0.hook.clone() {
+            builder = builder.on_error(move |trouble| hook(trouble));
+        }
         if let Some(transform) = transform {
             builder = builder.shared_transform(transform.transform.clone());
         }

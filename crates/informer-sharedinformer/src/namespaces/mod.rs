@@ -16,7 +16,7 @@ use informer_core::{EventHandler, IndexError, IndexFunc, ObjectKey, Scope, Store
 pub use self::lister::{NamespacesLister, NotCovered};
 use self::{
     member::{Joined, Removed, Shared, SharedAsync},
-    store::UnionStore,
+    store::{Part, UnionStore},
 };
 use crate::{
     AsyncHandler, BuildError, HandlerOptions, Held, NotAllSynced, Registration, Selection, SharedInformer,
@@ -272,6 +272,15 @@ impl<K: Send + Sync + 'static> Namespaces<K> {
     #[must_use]
     pub fn store(&self) -> Arc<dyn Store<ObjectKey, K>> {
         self.0.store.clone()
+    }
+
+    /// The store of each namespace by itself, by name; the empty name stands for a kind that lives in no namespace. What waits for a version
+    /// waits for the store of the namespace that it is about.
+    #[must_use]
+    pub fn stores(&self) -> Vec<Part<K>> {
+        let state = self.lock();
+        let parts = state.parts.iter();
+        parts.map(|(name, held)| (name.clone(), held.store())).collect()
     }
 
     /// Reads them as one; a question about a namespace that is not covered is an error.

@@ -1,0 +1,229 @@
+//! Which objects of a kind are cached: options, settled; and whether an object is among them.
+
+use std::collections::BTreeMap;
+
+use informer_core::{Resource, Scope};
+use informer_sharedinformer::LabelSelector;
+use serde_json::Value;
+
+use crate::{
+    error::CacheError,
+    fields::{self, Requirement},
+    options::{PartOptions, Selecting},
+};
+
+/// The selectors of one namespace, or of all.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Part {
+    pub(crate) labels: String,
+    pub(crate) fields: String,
+    parsed_labels: LabelSelector,
+    parsed_fields: Vec<Requirement>,
+}
+
+/// What is cached of a kind.
+#[derive(Debug, Clone)]
+pub(crate) enum Covered {
+    /// Every namespace, or a kind that has none.
+    All(Part),
+    /// These namespaces; those that are added later with the selectors of all.
+    Named {
+        named: BTreeMap<String, Part>,
+        later: Part,
+    },
+}
+
+/// Whether an object is in what is cached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Selected {
+    Yes,
+    No,
+    /// The selector is of a field that cannot be read of the object.
+    Unknown,
+}
+
+impl Part {
+    fn of(labels: Option<&String>, fields: Option<&String>) -> Result<Self, CacheError> {
+        let text = |text: Option<&String>| text.cloned().unwrap_or_default();
+        let (labels, fields) = (text(labels), text(fields));
+        Ok(Self {
+            parsed_labels: labels.parse().map_err(CacheError::selector)?,
+            parsed_fields: fields::parse(&fields)?,
+            labels,
+            fields,
+        })
+    }
+
+    fn selects(&self, object: &Value) -> Selected {
+        let labels = object.get("metadata").and_then(|metadata| metadata.get("labels"));
+        if !self.parsed_labels.matches(|name| labels?.get(name)?.as_str()) {
+            return Selected::No;
+        }
+        let mut all = Selected::Yes;
+        for requirement in &self.parsed_fields {
+            match fields::holds(requirement, object) {
+                Some(true) => {}
+                Some(false) => return Selected::No,
+                None => all = Selected::Unknown,
+            }
+        }
+        all
+    }
+}
+
+/// Settles what a kind's options say with what is said by default.
+pub(crate) fn settle(
+    resource: &Resource,
+    kind: &Selecting,
+    default: &Selecting,
+) -> Result<Covered, CacheError> {
+    let in_context = |error: CacheError| CacheError::build(format!("{resource}: {error}"));
+    let part = |of_kind: Option<&PartOptions>, by_default: Option<&PartOptions>| {
+        let chain = [of_kind, Some(&kind.all), by_default, Some(&default.all)];
+        let first = |get: fn(&PartOptions) -> Option<&String>| chain.iter().flatten().find_map(|it| get(it));
+        Part::of(first(|it| it.labels.as_ref()), first(|it| it.fields.as_ref())).map_err(in_context)
+    };
+    if resource.scope == Scope::Cluster {
+        if kind.namespaces.as_ref().is_some_and(|names| !names.is_empty()) {
+            return Err(CacheError::build(format!(
+                "{resource} live in no namespace, but some are named"
+            )));
+        }
+        return Ok(Covered::All(part(None, None)?));
+    }
+    let names = kind.namespaces.as_ref().or(default.namespaces.as_ref());
+    let names = names.filter(|names| !names.is_empty());
+    let Some(names) = names else {
+        let all = part(None, None)?;
+        return Ok(match pinned(&all) {
+            None => Covered::All(all),
+            Some(namespace) => Covered::Named {
+                named: [(namespace, all.clone())].into(),
+                later: all,
+            },
+        });
+    };
+    let mut named = BTreeMap::new();
+    for name in names.keys() {
+        if name.is_empty() {
+            return Err(CacheError::build(format!(
+                "{resource}: every namespace cannot stand beside named ones"
+            )));
+        }
+        let of = |selecting: &'_ Selecting| {
+            selecting
+                .namespaces
+                .as_ref()
+                .and_then(|all| all.get(name).cloned())
+        };
+        named.insert(name.clone(), part(of(kind).as_ref(), of(default).as_ref())?);
+    }
+    Ok(Covered::Named {
+        named,
+        later: part(None, None)?,
+    })
+}
+
+/// A field selector that wants one namespace is a list of that namespace.
+fn pinned(part: &Part) -> Option<String> {
+    let mut pins = part.parsed_fields.iter();
+    let pin = pins.find(|it| it.field == "metadata.namespace" && !it.unequal)?;
+    Some(pin.value.clone())
+}
+
+impl Covered {
+    /// The selectors of a namespace.
+    pub(crate) fn part(&self, namespace: Option<&str>) -> &Part {
+        match self {
+            Self::All(part) => part,
+            Self::Named { named, later } => namespace.and_then(|name| named.get(name)).unwrap_or(later),
+        }
+    }
+
+    /// Whether an object of a namespace that is cached is selected.
+    pub(crate) fn selects(&self, namespace: Option<&str>, object: &Value) -> Selected {
+        self.part(namespace).selects(object)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn pods() -> Resource {
+        Resource::namespaced("", "v1", "pods", "Pod")
+    }
+
+    fn of(kind: &Selecting, default: &Selecting, namespace: Option<&str>) -> (String, String) {
+        let covered = settle(&pods(), kind, default).unwrap();
+        let part = covered.part(namespace);
+        (part.labels.clone(), part.fields.clone())
+    }
+
+    fn both(labels: &str, fields: &str) -> (String, String) {
+        (labels.to_owned(), fields.to_owned())
+    }
+
+    #[test]
+    fn t12_what_is_nearer_goes_first() {
+        let default = Selecting::inherit()
+            .labels("default=all")
+            .fields("f=default")
+            .namespace("a", PartOptions::inherit().labels("default=a"))
+            .namespaces(["b"]);
+        let none = Selecting::inherit();
+        assert_eq!(of(&none, &default, Some("a")), both("default=a", "f=default"));
+        assert_eq!(of(&none, &default, Some("b")), both("default=all", "f=default"));
+        let kind = Selecting::inherit().labels("kind=all");
+        assert_eq!(of(&kind, &default, Some("a")), both("kind=all", "f=default"));
+        let kind = kind
+            .namespace("a", PartOptions::inherit().labels("kind=a").fields(""))
+            .namespaces(["c"]);
+        assert_eq!(of(&kind, &default, Some("a")), both("kind=a", ""));
+        assert_eq!(of(&kind, &default, Some("c")), both("kind=all", "f=default"));
+        let covered = settle(&pods(), &kind, &default).unwrap();
+        assert!(matches!(&covered, Covered::Named { named, .. } if named.keys().eq(["a", "c"])));
+        let everywhere = settle(&pods(), &Selecting::inherit().every_namespace(), &default).unwrap();
+        assert!(matches!(everywhere, Covered::All(_)));
+    }
+
+    #[test]
+    fn t12_cluster_wide_kinds_have_no_namespaces() {
+        let nodes = Resource::cluster("", "v1", "nodes", "Node");
+        let default = Selecting::inherit().namespaces(["a"]).labels("x=y");
+        let covered = settle(&nodes, &Selecting::inherit(), &default).unwrap();
+        assert!(matches!(covered, Covered::All(part) if part.labels == "x=y"));
+        let error = settle(&nodes, &default, &Selecting::inherit()).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "nodes live in no namespace, but some are named"
+        );
+        let error = settle(&pods(), &Selecting::inherit().labels("a=b=c"), &default).unwrap_err();
+        assert!(error.to_string().starts_with("pods: bad requirement"), "{error}");
+        let error = settle(&pods(), &Selecting::inherit().namespaces(["", "a"]), &default).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "pods: every namespace cannot stand beside named ones"
+        );
+    }
+
+    #[test]
+    fn a_pinned_namespace_is_the_only_one() {
+        let kind = Selecting::inherit().fields("metadata.namespace=a,metadata.name!=x");
+        let covered = settle(&pods(), &kind, &Selecting::inherit()).unwrap();
+        assert!(matches!(&covered, Covered::Named { named, .. } if named.keys().eq(["a"])));
+    }
+
+    #[test]
+    fn objects_are_held_against_the_selectors() {
+        let kind = Selecting::inherit().labels("app=web").fields("spec.nodeName=n1");
+        let covered = settle(&pods(), &kind, &Selecting::inherit()).unwrap();
+        let pod = |app: &str, node: Value| json!({"metadata": {"labels": {"app": app}}, "spec": {"nodeName": node}});
+        assert_eq!(covered.selects(None, &pod("web", "n1".into())), Selected::Yes);
+        assert_eq!(covered.selects(None, &pod("db", "n1".into())), Selected::No);
+        assert_eq!(covered.selects(None, &pod("web", "n2".into())), Selected::No);
+        assert_eq!(covered.selects(None, &pod("web", json!([]))), Selected::Unknown);
+    }
+}

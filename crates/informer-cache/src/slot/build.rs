@@ -1,0 +1,100 @@
+//! How a slot is put together.
+
+use std::{
+    any::{Any, TypeId},
+    sync::{Arc, Mutex},
+};
+
+use informer_client::{DynamicMeta, Form, PartialMeta, Selectors, codec_of};
+use informer_core::{Identity, Meta, Resource};
+use informer_sharedinformer::{Factory, Selection, Transform, TransformError};
+use informer_transport::{DynamicObject, PartialMetadata};
+use tokio::sync::watch;
+
+use super::{Parts, Slot, Sources};
+use crate::{
+    cache::Settings,
+    error::CacheError,
+    options::KindOptions,
+    scope::{self, Covered},
+};
+
+impl<K: Form> Slot<K> {
+    pub(crate) fn new(
+        settings: &Settings,
+        resource: Resource,
+        options: KindOptions<K>,
+    ) -> Result<Self, CacheError> {
+        let covered = scope::settle(&resource, &options.selecting, &settings.defaults)?;
+        let codec = options.codec.unwrap_or_else(|| codec_of::<K>(&resource));
+        let api = settings.live.client().with_codec(resource.clone(), codec);
+        let by_namespace = covered.clone();
+        let sources: Sources<K> = Box::new(move |selection: &Selection| {
+            let part = by_namespace.part(selection.namespace.as_deref());
+            let selectors = Selectors::all().labels(&*part.labels).fields(&*part.fields);
+            match &selection.namespace {
+                Some(namespace) => api.clone().in_namespace(namespace).source(selectors),
+                None => api.source(selectors),
+            }
+        });
+        let mut factory = Factory::builder(sources)
+            .clock(settings.clock.clone())
+            .resync(settings.sync_period(&resource, options.sync_period))
+            .reflector_options(settings.reflector.clone());
+        if let Some((registry, name)) = &settings.metrics {
+            factory = factory.metrics(registry, name.clone());
+        }
+        if let Some(hook) = settings.hook.clone() {
+            let resource = resource.clone();
+            factory = factory.on_error(move |trouble| hook(&resource, trouble));
+        }
+        let factory = factory.build();
+        let selection = Selection::all(resource.clone());
+        let transform = options.transform.map(|transform| Arc::new(Shared(transform)));
+        let parts = match (&covered, &transform) {
+            (Covered::All(_), None) => factory.informer(&selection).map(Parts::All),
+            (Covered::All(_), Some(transform)) => factory.transformed(&selection, transform).map(Parts::All),
+            (Covered::Named { named, .. }, None) => factory
+                .namespaces(&selection, named.keys().map(|name| &**name))
+                .map(Parts::Named),
+            (Covered::Named { named, .. }, Some(transform)) => factory
+                .transformed_namespaces(&selection, named.keys().map(|name| &**name), transform)
+                .map(Parts::Named),
+        };
+        Ok(Self {
+            parts: parts.map_err(CacheError::build)?,
+            covered,
+            factory,
+            meta: options
+                .meta
+                .or_else(|| settings.live_kinds().meta::<K>())
+                .or_else(known_meta),
+            whole: options.whole
+                || TypeId::of::<K>() == TypeId::of::<DynamicObject>()
+                || settings.live_kinds().is_whole::<K>(),
+            clock: settings.clock.clone(),
+            fields: Mutex::default(),
+            removed: watch::Sender::new(false),
+            resource,
+        })
+    }
+}
+
+/// How the forms that stand for any kind are read.
+fn known_meta<K: Form>() -> Option<Arc<dyn Meta<K>>> {
+    let dynamic: Arc<dyn Meta<DynamicObject>> = Arc::new(DynamicMeta);
+    let partial: Arc<dyn Meta<PartialMetadata>> = Arc::new(PartialMeta);
+    let either = [&dynamic as &dyn Any, &partial];
+    either
+        .into_iter()
+        .find_map(|meta| meta.downcast_ref::<Arc<dyn Meta<K>>>().cloned())
+}
+
+/// A transform behind one type, as the factory wants it.
+struct Shared<K>(Arc<dyn Transform<K>>);
+
+impl<K> Transform<K> for Shared<K> {
+    fn transform(&self, identity: &Identity, object: &mut K) -> Result<(), TransformError> {
+        self.0.transform(identity, object)
+    }
+}

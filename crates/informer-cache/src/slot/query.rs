@@ -1,0 +1,229 @@
+//! Questions to a kind: one object, or those that selectors want, in key order and page by page.
+
+use std::{ops::ControlFlow, sync::Arc};
+
+use informer_client::{Form, List, ListOptions};
+use informer_core::{Entry, IndexFunc, ObjectKey, Snapshot};
+use informer_sharedinformer::LabelSelector;
+
+use super::{Seen, Slot};
+use crate::{
+    error::CacheError,
+    fields::{self, Requirement},
+};
+
+/// What is read.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum What<'a> {
+    One(&'a ObjectKey),
+    All(&'a ListQuery),
+}
+
+/// List options, understood.
+#[derive(Debug)]
+pub(crate) struct ListQuery {
+    pub(crate) namespace: Option<String>,
+    labels: Option<LabelSelector>,
+    /// On the name of the object.
+    names: Vec<Requirement>,
+    /// Each needs an index.
+    indexed: Vec<Requirement>,
+    limit: usize,
+    after: Option<ObjectKey>,
+}
+
+/// The function behind an index, and the value that is wanted.
+type Further<'a, K> = (Arc<dyn IndexFunc<K>>, &'a str);
+
+/// What tokens begin with; the key of the last object follows.
+const TOKEN: &str = "after:";
+
+impl What<'_> {
+    pub(crate) fn namespace(&self) -> Option<&str> {
+        match self {
+            Self::One(key) => key.namespace(),
+            Self::All(query) => query.namespace.as_deref(),
+        }
+    }
+}
+
+impl ListQuery {
+    /// `None`: nothing can match.
+    pub(crate) fn of(options: &ListOptions) -> Result<Option<Self>, CacheError> {
+        let mut query = Self {
+            namespace: options
+                .namespace
+                .clone()
+                .filter(|namespace| !namespace.is_empty()),
+            labels: None,
+            names: Vec::new(),
+            indexed: Vec::new(),
+            limit: options
+                .limit
+                .filter(|&limit| limit > 0)
+                .map_or(usize::MAX, |limit| limit as usize),
+            after: None,
+        };
+        if let Some(labels) = &options.labels {
+            query.labels = Some(labels.parse().map_err(CacheError::selector)?);
+        }
+        if let Some(token) = &options.token {
+            let key = token.strip_prefix(TOKEN).and_then(|key| key.parse().ok());
+            let key = key.ok_or_else(|| CacheError::selector("the token is none of this cache"))?;
+            query.after = Some(key);
+        }
+        for requirement in fields::parse(options.fields.as_deref().unwrap_or_default())? {
+            match &*requirement.field {
+                "metadata.name" => query.names.push(requirement),
+                "metadata.namespace" if !requirement.unequal => {
+                    let other = query.namespace.replace(requirement.value.clone());
+                    if other.is_some_and(|other| other != requirement.value) {
+                        return Ok(None);
+                    }
+                }
+                _ if requirement.unequal => {
+                    return Err(CacheError::selector(format!(
+                        "the cache answers field selectors with = only, not {}!={}",
+                        requirement.field, requirement.value
+                    )));
+                }
+                _ => query.indexed.push(requirement),
+            }
+        }
+        Ok(Some(query))
+    }
+
+    fn wants_name(&self, key: &ObjectKey) -> bool {
+        let in_namespace = self.namespace.is_none() || self.namespace.as_deref() == key.namespace();
+        in_namespace && self.names.iter().all(|it| (key.name() == it.value) != it.unequal)
+    }
+
+    /// The one key that it can be about.
+    fn only_key(&self) -> Option<ObjectKey> {
+        let namespace = self.namespace.as_deref()?;
+        let name = self.names.iter().find(|it| !it.unequal && !it.value.is_empty())?;
+        Some(ObjectKey::namespaced(namespace, &name.value))
+    }
+}
+
+impl<K: Form> Slot<K> {
+    /// The answer, from one view.
+    pub(super) fn answer(&self, seen: &Seen<K>, what: What<'_>) -> Result<List<K>, CacheError> {
+        let mut list = List::default();
+        list.version = seen.version();
+        match what {
+            What::One(key) => list.entries.extend(seen.get(key).cloned()),
+            What::All(query) => self.collect(seen, query, &mut list)?,
+        }
+        Ok(list)
+    }
+
+    fn collect(&self, seen: &Seen<K>, query: &ListQuery, list: &mut List<K>) -> Result<(), CacheError> {
+        let functions = self.functions(query)?;
+        let wants = |entry: &Entry<ObjectKey, K>| {
+            query.wants_name(&entry.key)
+                && functions
+                    .iter()
+                    .all(|(function, value)| has_value(&**function, &entry.object, value))
+                && query
+                    .labels
+                    .as_ref()
+                    .is_none_or(|labels| self.labels_match(labels, &entry.object))
+        };
+        let mut more = false;
+        let mut visit = |entry: &Entry<ObjectKey, K>| {
+            if query.after.as_ref().is_some_and(|after| entry.key <= *after) || !wants(entry) {
+                return ControlFlow::Continue(());
+            }
+            if list.entries.len() == query.limit {
+                more = true;
+                return ControlFlow::Break(());
+            }
+            list.entries.push(entry.clone());
+            ControlFlow::Continue(())
+        };
+        for snapshot in seen.snapshots() {
+            let mut flow = ControlFlow::Continue(());
+            let mut step = |entry: &Entry<ObjectKey, K>| {
+                flow = visit(entry);
+                flow
+            };
+            match (query.indexed.first(), query.only_key()) {
+                (Some(first), _) => snapshot
+                    .by_index(&first.field, &first.value, &mut step)
+                    .map_err(CacheError::selector)?,
+                (None, Some(key)) => {
+                    if let Some(entry) = snapshot.get(&key) {
+                        let _one_at_most = step(entry);
+                    }
+                }
+                (None, None) => scan(snapshot, query, &mut step),
+            }
+            if flow.is_break() {
+                break;
+            }
+        }
+        if more {
+            let last = list.entries.last().map(|entry| format!("{TOKEN}{}", entry.key));
+            list.next = last.map(Into::into);
+        }
+        Ok(())
+    }
+
+    /// The functions behind all requirements but the first, which the index itself answers.
+    fn functions<'a>(&self, query: &'a ListQuery) -> Result<Vec<Further<'a, K>>, CacheError> {
+        let fields = self.fields();
+        let find = |requirement: &'a Requirement| match fields.get(&requirement.field) {
+            Some(function) => Ok((function.clone(), &*requirement.value)),
+            None => {
+                let known: Vec<&str> = fields.keys().map(|name| &**name).collect();
+                Err(CacheError::selector(format!(
+                    "{} have no index of field {:?}: there {}",
+                    self.resource,
+                    requirement.field,
+                    if known.is_empty() {
+                        "is none".to_owned()
+                    } else {
+                        format!("are {}", known.join(", "))
+                    }
+                )))
+            }
+        };
+        let all: Vec<_> = query.indexed.iter().map(find).collect::<Result<_, _>>()?;
+        Ok(all.into_iter().skip(1).collect())
+    }
+
+    fn labels_match(&self, selector: &LabelSelector, object: &K) -> bool {
+        if let Some(meta) = &self.meta
+            && meta.fields().labels
+        {
+            return selector.matches(|name| meta.label(object, name));
+        }
+        // Slow, and right for any form that holds its labels where the API has them.
+        let value = serde_json::to_value(object).unwrap_or_default();
+        let labels = value.pointer("/metadata/labels");
+        selector.matches(|name| labels?.get(name)?.as_str())
+    }
+}
+
+fn has_value<K>(function: &dyn IndexFunc<K>, object: &K, wanted: &str) -> bool {
+    let mut has = false;
+    let told = function.values(object, &mut |value| has |= value == wanted);
+    has && told.is_ok()
+}
+
+/// Of one namespace, or of all, from where the page before ended.
+fn scan<K>(
+    snapshot: &dyn Snapshot<ObjectKey, K>,
+    query: &ListQuery,
+    step: &mut dyn FnMut(&Entry<ObjectKey, K>) -> ControlFlow<()>,
+) {
+    let first = query.namespace.as_deref().map(ObjectKey::first_of);
+    let after = first.as_ref().max(query.after.as_ref());
+    snapshot.scan(after, &mut |entry| {
+        if query.namespace.is_some() && entry.key.namespace() != query.namespace.as_deref() {
+            return ControlFlow::Break(());
+        }
+        step(entry)
+    });
+}

@@ -1,0 +1,80 @@
+//! What a read sees: the stores of a kind at one moment, and who has to agree to that moment.
+
+use std::sync::Arc;
+
+use informer_core::{Entry, ObjectKey, ResourceVersion, Snapshot, Stamp};
+
+use super::NamedStore;
+
+/// Snapshots, by namespace; one under the empty name stands for every namespace.
+pub(crate) struct Seen<K>(Vec<NamedSnapshot<K>>);
+
+type NamedSnapshot<K> = (Arc<str>, Arc<dyn Snapshot<ObjectKey, K>>);
+
+/// What is seen, without the objects.
+pub(crate) trait Look {
+    /// The state of an object.
+    fn stamp(&self, key: &ObjectKey) -> Option<&Stamp>;
+
+    /// Up to where the store of a namespace follows; `None`: that namespace is not looked at.
+    fn applied(&self, namespace: Option<&str>) -> Option<&ResourceVersion>;
+}
+
+/// Decides whether what is seen is enough.
+pub(crate) trait Gate: Send + Sync {
+    fn check(&self, look: &dyn Look) -> Verdict;
+}
+
+/// What a gate says. The texts say which write it is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    Shown,
+    Missing(String),
+    Incomparable(String),
+}
+
+impl<K> Seen<K> {
+    pub(super) fn of(stores: &[NamedStore<K>]) -> Self {
+        let snapshots = stores
+            .iter()
+            .map(|(name, store)| (name.clone(), store.snapshot()));
+        Self(snapshots.collect())
+    }
+
+    pub(super) fn versions(&self) -> impl Iterator<Item = &ResourceVersion> {
+        self.0.iter().map(|(_, snapshot)| snapshot.applied())
+    }
+
+    pub(super) fn snapshots(&self) -> impl Iterator<Item = &dyn Snapshot<ObjectKey, K>> {
+        self.0.iter().map(|(_, snapshot)| &**snapshot)
+    }
+
+    /// The version of the whole, where there is one.
+    pub(super) fn version(&self) -> ResourceVersion {
+        match &*self.0 {
+            [(_, snapshot)] => snapshot.applied().clone(),
+            _ => ResourceVersion::none(),
+        }
+    }
+
+    pub(super) fn get(&self, key: &ObjectKey) -> Option<&Entry<ObjectKey, K>> {
+        self.part(key.namespace())?.get(key)
+    }
+
+    fn part(&self, namespace: Option<&str>) -> Option<&dyn Snapshot<ObjectKey, K>> {
+        let namespace = namespace.unwrap_or_default();
+        let mut parts = self.0.iter();
+        let found = parts.find(|(name, _)| name.is_empty() || **name == *namespace);
+        found.map(|(_, snapshot)| &**snapshot)
+    }
+}
+
+impl<K> Look for Seen<K> {
+    fn stamp(&self, key: &ObjectKey) -> Option<&Stamp> {
+        self.get(key).map(|entry| &entry.stamp)
+    }
+
+    fn applied(&self, namespace: Option<&str>) -> Option<&ResourceVersion> {
+        self.part(namespace).map(|snapshot| snapshot.applied())
+    }
+}

@@ -1,0 +1,163 @@
+//! What goes wrong with one kind, namespace or object, and leaves the others alone.
+
+use informer_cache::{CacheErrorKind, KindOptions};
+use informer_client::{ListOptions, ReadClient, ReadClientExt};
+use informer_core::{Classify, FailureClass, Resource};
+use informer_testkit::{ApiError, Fault, On, ResourceDef};
+use k8s_openapi::api::core::v1::{ConfigMap, Pod, Secret};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::support::{World, key, secs};
+
+fn gadgets() -> Resource {
+    Resource::namespaced("example.org", "v1", "gadgets", "Gadget")
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Gadget {
+    spec: Spec,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Spec {
+    n: u32,
+}
+
+#[tokio::test(start_paused = true)]
+async fn t21_one_bad_object_leaves_the_others_of_its_kind_readable() {
+    let world = World::new();
+    world.api.with(|api| api.register(ResourceDef::new(gadgets())));
+    for (name, n) in [("good", json!(1)), ("bad", json!("one")), ("fine", json!(2))] {
+        world.put(
+            &gadgets(),
+            json!({"metadata": {"namespace": "default", "name": name}, "spec": {"n": n}}),
+        );
+    }
+    let troubles = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+    let told = troubles.clone();
+    let builder = world.builder().on_error(move |resource, trouble| {
+        told.lock().unwrap().push(format!("{resource}: {trouble}"));
+    });
+    let client = world.client(builder.kind::<Gadget>(KindOptions::of(gadgets())));
+    let list = client
+        .read_all::<Gadget>(&gadgets(), &ListOptions::all())
+        .await
+        .unwrap();
+    assert_eq!(list.names(), ["default/fine", "default/good"]);
+    assert!(
+        client
+            .read::<Gadget>(&gadgets(), &key("bad"))
+            .await
+            .unwrap()
+            .is_none()
+    );
+    let troubles = troubles.lock().unwrap();
+    assert!(
+        troubles
+            .iter()
+            .any(|it| it.starts_with("gadgets.example.org: ") && it.contains("default/bad")),
+        "{troubles:?}"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn t22_a_forbidden_kind_is_named_and_blocks_no_other() {
+    let world = World::new();
+    world.config("default", "a", json!({}));
+    world.api.with(|api| {
+        let forbidden = || Fault::Status(ApiError::new(403, "Forbidden", "secrets is forbidden"));
+        api.faults().always(On::list().of("secrets"), forbidden());
+        api.faults().always(On::watch().of("secrets"), forbidden());
+        api.faults()
+            .always(On::streaming_list().of("secrets"), forbidden());
+    });
+    let builder = world.builder().sync_timeout(secs(3));
+    let builder = builder
+        .kind::<Secret>(KindOptions::typed())
+        .kind::<ConfigMap>(KindOptions::typed());
+    let client = world.client(builder);
+    assert!(client.find::<ConfigMap>(&key("a")).await.unwrap().is_some());
+    let error = client.find::<Secret>(&key("a")).await.unwrap_err();
+    assert_eq!(
+        (error.kind(), error.class()),
+        (CacheErrorKind::NotSynced, FailureClass::Forbidden)
+    );
+    assert!(
+        error.to_string().starts_with("secrets is not in sync after 3s: "),
+        "{error}"
+    );
+    assert!(error.to_string().contains("secrets is forbidden"), "{error}");
+    let error = client.cache().wait_synced(secs(2)).await.unwrap_err();
+    assert!(
+        error.to_string().starts_with("secrets is not in sync after 2s"),
+        "{error}"
+    );
+    assert!(!client.cache().has_synced());
+    let status = client.cache().status();
+    let synced: Vec<_> = status
+        .iter()
+        .map(|kind| (kind.resource.to_string(), kind.has_synced()))
+        .collect();
+    assert_eq!(
+        synced,
+        [("configmaps".to_owned(), true), ("secrets".to_owned(), false)]
+    );
+    // Once it may, it does.
+    world.api.with(|api| {
+        api.faults().clear();
+    });
+    client.cache().wait_synced(secs(60)).await.unwrap();
+    assert!(client.find::<Secret>(&key("a")).await.unwrap().is_none());
+}
+
+#[tokio::test(start_paused = true)]
+async fn t26_a_watch_that_is_cut_or_too_old_is_made_good() {
+    let world = World::new();
+    world.config("default", "a", json!({}));
+    let client = world.client(world.builder());
+    client.get::<ConfigMap>(&key("a")).await.unwrap();
+    world.api.with(|api| {
+        api.cut_connections();
+        api.put(
+            &crate::support::configs(),
+            json!({"metadata": {"namespace": "default", "name": "b"}}),
+        )
+        .unwrap();
+        let revision = api.revision();
+        api.compact(revision);
+    });
+    let kind = client.cache().kind::<ConfigMap>().unwrap();
+    tokio::time::timeout(secs(60), async {
+        let mut seen = kind.store().snapshot().applied().clone();
+        while kind.store().len() < 2 {
+            std::future::poll_fn(|cx| kind.store().poll_changed(cx, &seen)).await;
+            seen = kind.store().snapshot().applied().clone();
+        }
+    })
+    .await
+    .unwrap();
+    assert!(client.find::<ConfigMap>(&key("b")).await.unwrap().is_some());
+}
+
+#[tokio::test(start_paused = true)]
+async fn kinds_that_do_not_exist_are_not_found_and_come_when_they_do() {
+    let world = World::new();
+    let builder = world.builder().sync_timeout(secs(2));
+    let client = world.client(builder.kind::<Gadget>(KindOptions::of(gadgets())));
+    let error = client.read::<Gadget>(&gadgets(), &key("a")).await.unwrap_err();
+    assert_eq!(
+        (error.kind(), error.class()),
+        (CacheErrorKind::NotSynced, FailureClass::NotFound)
+    );
+    assert!(client.find::<Pod>(&key("a")).await.unwrap().is_none());
+    world.api.with(|api| api.register(ResourceDef::new(gadgets())));
+    client.cache().wait_synced(secs(120)).await.unwrap();
+    assert!(
+        client
+            .read::<Gadget>(&gadgets(), &key("a"))
+            .await
+            .unwrap()
+            .is_none()
+    );
+}
