@@ -3,13 +3,13 @@
 use std::{sync::Arc, time::Duration};
 
 use informer_controller::{ReconcileMetrics as _, ReconcileResult};
-use informer_core::{FailureClass, Resource};
+use informer_core::{FailureClass, Resource, TokioClock};
 use informer_events::{Fate, Metrics as _, Verb, Written};
 use informer_leaderelection::Metrics as _;
 use informer_prometheus::Registry;
 use informer_reflector::Problem;
 use informer_sharedinformer::{InformerId, MetricsProvider as _};
-use informer_workqueue::Metrics as _;
+use informer_workqueue::{AddOptions, Config, Metrics as _, Queue, WorkQueue as _};
 use proptest::prelude::*;
 
 use crate::{scrape::Scrape, table::pods};
@@ -257,6 +257,39 @@ fn events_are_counted_by_fate() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    /// No priority's depth is ever negative, and with no worker at work they add up to what waits, also beyond 25 priorities.
+    #[test]
+    fn t58_depths_by_priority_add_up(ops in proptest::collection::vec((0_u8..3, 0_u8..40, -40_i32..40), 0..60)) {
+        let registry = Registry::new();
+        let config = Config::default().metrics(registry.queue("q"));
+        let queue: Queue<u8, TokioClock> = Queue::with(config, TokioClock);
+        let mut leases = Vec::new();
+        let mut depths = Vec::new();
+        for (what, item, priority) in ops {
+            match what {
+                0 if !queue.is_empty() => leases.push(informer_testkit::block_on(queue.take()).unwrap()),
+                1 => drop(leases.pop()),
+                _ => {
+                    let mut how = AddOptions::default();
+                    how.priority = priority;
+                    queue.add(item, how);
+                }
+            }
+            let scrape = Scrape::of(&registry);
+            depths = scrape.find("workqueue_depth", "name=q").into_iter().map(|sample| sample.value).collect();
+            prop_assert!(depths.iter().all(|depth| *depth >= 0.0), "{depths:?}");
+            prop_assert!(depths.iter().sum::<f64>() >= queue.len() as f64);
+        }
+        if !leases.is_empty() {
+            leases.clear();
+            let scrape = Scrape::of(&registry);
+            depths = scrape.find("workqueue_depth", "name=q").into_iter().map(|sample| sample.value).collect();
+        }
+        prop_assert_eq!(depths.iter().sum::<f64>(), queue.len() as f64);
+    }
+
     /// Whatever a name holds, a scraper reads that name.
     #[test]
     fn names_come_through_as_they_are(name in "\\PC*|[\\\\\"\n{}=, a]{0,8}") {
