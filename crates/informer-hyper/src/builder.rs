@@ -7,7 +7,7 @@ use informer_transport::{Authorize, TlsMaterial, TlsSource};
 
 use crate::{
     Error, HyperTransport,
-    connection::Dialer,
+    connection::{Dialer, Route},
     server::Server,
     tls::Tls,
     transport::{Headers, Settings},
@@ -31,6 +31,8 @@ pub struct Builder {
     url: String,
     authorizer: Option<Arc<dyn Authorize>>,
     tls: Option<Arc<dyn TlsSource>>,
+    proxy: Option<String>,
+    asks_environment: bool,
     version: HttpVersion,
     user_agent: String,
     connect_timeout: Duration,
@@ -46,6 +48,8 @@ impl Builder {
             url,
             authorizer: None,
             tls: None,
+            proxy: None,
+            asks_environment: true,
             version: HttpVersion::Auto,
             user_agent: concat!(env!("CARGO_PKG_NAME"), "/", env!("CARGO_PKG_VERSION")).to_owned(),
             // Go's dialer as client-go sets it. Here TLS and the beginning of HTTP/2 are within it.
@@ -70,6 +74,22 @@ impl Builder {
     #[must_use]
     pub fn tls(mut self, source: Arc<dyn TlsSource>) -> Self {
         self.tls = Some(source);
+        self
+    }
+
+    /// Through which proxy every connection goes, as a URL of the scheme `http`, `https`, `socks5` (names are looked up here) or `socks5h` (by
+    /// the proxy), with a user name and password if it wants them. `None`, as it begins, is what the variables `HTTPS_PROXY`, `HTTP_PROXY`,
+    /// `ALL_PROXY` and `NO_PROXY` say; see [`ignore_proxy_variables`](Self::ignore_proxy_variables).
+    #[must_use]
+    pub fn proxy(mut self, url: Option<&str>) -> Self {
+        self.proxy = url.map(str::to_owned);
+        self
+    }
+
+    /// Connects directly where no proxy is given, whatever variables say.
+    #[must_use]
+    pub fn ignore_proxy_variables(mut self) -> Self {
+        self.asks_environment = false;
         self
     }
 
@@ -146,7 +166,13 @@ impl Builder {
             accepts_gzip: self.accepts_gzip,
             allows_credentials: server.is_tls || server.is_loopback() || self.allows_plain_credentials,
         };
+        let route = match &self.proxy {
+            Some(url) => Route::through(url, &server)?,
+            None if self.asks_environment => Route::of_environment(&server)?,
+            None => Route::Direct,
+        };
         let dialer = Dialer {
+            route,
             server,
             version: self.version,
             connect_timeout: self.connect_timeout,

@@ -6,8 +6,7 @@
 //!
 //! # What it is not
 //! It is no general HTTP client: it follows no redirect, keeps no cookie and knows one server. It knows nothing of lists, watches and
-//! objects, and repeats nothing that could change something twice. It connects directly: proxies, also those of `HTTPS_PROXY`, are not
-//! supported yet.
+//! objects, and repeats nothing that could change something twice.
 //!
 //! # The contract
 //! 1. A response is returned when its head has arrived, its body streams as it comes, and one that breaks off is an error. Dropping a body
@@ -19,7 +18,9 @@
 //! 5. A request is sent once more only if an old connection turned out to be closed before any of it was sent, or, for a GET, before anything
 //!    came back.
 //! 6. gzip is asked for and undone, flush by flush and over any number of members.
-//! 7. A quiet watch is left alone; a server that is gone is found out by pings (HTTP/2) or TCP keep-alive.
+//! 7. Connections go through the proxy that is given (`http`, `https`, `socks5`), else through the one that `HTTPS_PROXY` and its like name,
+//!    except to what `NO_PROXY` names; one that cannot be used is an error, never a direct connection.
+//! 8. A quiet watch is left alone; a server that is gone is found out by pings (HTTP/2) or TCP keep-alive.
 //!
 //! # Example
 //! ```
@@ -52,7 +53,7 @@
 //! # client
 //! # }
 //! ```
-//! With a configuration of `informer-kubeconfig`: `HyperTransport::builder(config.server()).authorize(config.authorizer()).tls(config.tls())`.
+//! With a configuration of `informer-kubeconfig`: `HyperTransport::builder(config.server()).authorize(config.authorizer()).tls(config.tls()).proxy(config.proxy())`.
 //!
 //! # Cancel safety
 //! Dropping the future of `send` abandons the request; the server may have seen it. The connection is closed, or its stream is reset.

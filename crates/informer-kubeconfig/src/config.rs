@@ -7,7 +7,7 @@ use informer_transport::{Authorize, TlsSource};
 use crate::{
     Environment, Error, Kubeconfig, Overrides, ProcessEnvironment,
     credentials::Credentials,
-    entries::{client_certificate, credentials, trust, with_scheme},
+    entries::{client_certificate, credentials, proxy, trust, with_scheme},
     in_cluster,
     load::{self, Found},
     resolve::{self, given},
@@ -23,6 +23,7 @@ pub struct Config {
     pub(crate) origin: String,
     pub(crate) credentials: Arc<Credentials>,
     pub(crate) certificates: Arc<Certificates>,
+    pub(crate) proxy: Option<String>,
     pub(crate) accepts_compression: bool,
 }
 
@@ -101,9 +102,6 @@ impl Config {
     ) -> Result<Self, Error> {
         let selected = resolve::select(kubeconfig, overrides)?;
         let cluster = &selected.cluster;
-        if given(&cluster.entry.proxy_url).is_some() {
-            return Err(cluster.field("proxy-url").error("proxies are not supported yet"));
-        }
         let user = selected.user.as_ref();
         let client = match user {
             Some(user) => client_certificate(user)?,
@@ -144,6 +142,7 @@ impl Config {
             origin,
             certificates: Arc::new(certificates.with_plugin(credentials.plugin())),
             credentials: Arc::new(credentials),
+            proxy: proxy(cluster)?,
             accepts_compression: !cluster.entry.disable_compression,
         })
     }
@@ -182,6 +181,13 @@ impl Config {
     #[must_use]
     pub fn tls(&self) -> Arc<dyn TlsSource> {
         self.certificates.clone()
+    }
+
+    /// The proxy that everything goes through (`proxy-url`), as a URL of scheme `http`, `https` or `socks5`, which may hold a password. `None`
+    /// leaves it to the variables `HTTPS_PROXY` and its like.
+    #[must_use]
+    pub fn proxy(&self) -> Option<&str> {
+        self.proxy.as_deref()
     }
 
     /// Whether responses may be compressed (`disable-compression`).

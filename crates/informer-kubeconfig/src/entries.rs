@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
-use http::{HeaderName, HeaderValue};
+use http::{HeaderName, HeaderValue, Uri};
 
 use crate::{
     Environment, Error, Overrides,
@@ -36,6 +36,29 @@ pub(crate) fn trust(cluster: &Placed<Cluster>, overrides: &Overrides) -> Result<
         (Some(pem), false) => Ok(Trust::Authority(pem)),
         (None, true) => Ok(Trust::Anybody),
         (None, false) => Ok(Trust::Platform),
+    }
+}
+
+/// The proxy of a cluster's entry (client-go `tools/clientcmd/client_config.go`, `parseProxyURL`). Errors do not quote it: it may hold a
+/// password.
+pub(crate) fn proxy(cluster: &Placed<Cluster>) -> Result<Option<String>, Error> {
+    let Some(url) = given(&cluster.entry.proxy_url) else {
+        return Ok(None);
+    };
+    let refuse = |why: &str| cluster.field("proxy-url").error(why);
+    let uri: Uri = url.parse().map_err(|_| refuse("malformed"))?;
+    let authority = uri.authority().ok_or_else(|| refuse("has no host"))?;
+    // What stands behind the last colon that is not of an IPv6 address.
+    let behind_host = authority.as_str().rsplit(['@', ']']).next();
+    if behind_host.is_some_and(|rest| rest.contains(':')) && authority.port_u16().is_none() {
+        return Err(refuse("its port is no number"));
+    }
+    match uri.scheme_str() {
+        Some("http" | "https" | "socks5") => Ok(Some(url)),
+        Some(other) => Err(refuse(&format!(
+            "the scheme {other:?} is not supported; http, https and socks5 are"
+        ))),
+        None => Err(refuse("needs to begin with http://, https:// or socks5://")),
     }
 }
 

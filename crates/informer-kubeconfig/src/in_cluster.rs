@@ -60,6 +60,7 @@ pub(crate) fn config(
             None,
             server_name,
         )?),
+        proxy: None,
         accepts_compression: true,
     })
 }

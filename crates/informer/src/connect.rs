@@ -11,6 +11,7 @@ pub fn connector(config: &Config) -> Builder {
     HyperTransport::builder(config.server())
         .authorize(config.authorizer())
         .tls(config.tls())
+        .proxy(config.proxy())
         .accept_gzip(config.accepts_compression())
 }
 

@@ -2,6 +2,7 @@
 
 mod frames;
 mod open;
+mod route;
 mod signals;
 mod tap;
 
@@ -19,8 +20,11 @@ use hyper::{
 };
 use tokio::task::AbortHandle;
 
-pub(crate) use self::open::{Dialer, Opened};
 use self::signals::Signals;
+pub(crate) use self::{
+    open::{Dialer, Opened},
+    route::Route,
+};
 use crate::pool::{Link, Pool, SharedLink, Slot, Taken};
 
 /// The pool, shared by the transport and the bodies that bring connections back.

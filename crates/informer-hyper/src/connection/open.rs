@@ -7,12 +7,11 @@ use http_body_util::Full;
 use hyper::client::conn::{http1, http2};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use rustls_pki_types::ServerName;
-use socket2::{SockRef, TcpKeepalive};
-use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
 use super::{
     Http1Link, Http2Link,
+    route::{Carrier, Route},
     signals::{Driven, Signals},
     tap::{Stream, Tapped},
 };
@@ -24,8 +23,6 @@ use crate::{
     tls::{Ready, handshake_problem},
 };
 
-/// Go's dialer sends keep-alives this often; they end a connection whose other side is gone without a word.
-const TCP_KEEPALIVE: Duration = Duration::from_secs(30);
 /// What one stream may hold that nobody has read yet.
 const STREAM_WINDOW: u32 = 1 << 20;
 /// Room for the most streams that are opened, all of them full: a slow reader of one watch must not stop the others.
@@ -35,6 +32,7 @@ const CONNECTION_WINDOW: u32 = 128 << 20;
 #[derive(Debug)]
 pub(crate) struct Dialer {
     pub(crate) server: Server,
+    pub(crate) route: Route,
     pub(crate) version: HttpVersion,
     pub(crate) connect_timeout: Duration,
     /// How often an HTTP/2 connection is asked whether it is alive, and how long the answer may take.
@@ -65,7 +63,7 @@ impl Dialer {
     }
 
     async fn open_unhurried(&self, tls: Option<&Ready>, tasks: &Arc<Tasks>) -> Result<Opened, Error> {
-        let tcp = self.connect().await?;
+        let tcp = self.connect(tls).await?;
         let stream = match tls {
             None => Stream::Plain(tcp),
             Some(tls) => self.secure(tcp, tls).await?,
@@ -85,23 +83,14 @@ impl Dialer {
         }
     }
 
-    async fn connect(&self) -> Result<TcpStream, Error> {
-        let address = (&*self.server.host, self.server.port);
-        let connected = async {
-            let stream = TcpStream::connect(address).await?;
-            stream.set_nodelay(true)?;
-            let keepalive = TcpKeepalive::new()
-                .with_time(TCP_KEEPALIVE)
-                .with_interval(TCP_KEEPALIVE);
-            SockRef::from(&stream).set_tcp_keepalive(&keepalive)?;
-            Ok::<_, io::Error>(stream)
-        };
-        connected.await.map_err(|cause| {
-            Error::new(Kind::Connect, format!("cannot connect to {}", self.server.url())).caused_by(cause)
+    async fn connect(&self, tls: Option<&Ready>) -> Result<Carrier, Error> {
+        self.route.connect(&self.server, tls).await.map_err(|cause| {
+            let (url, through) = (self.server.url(), self.route.described());
+            Error::new(Kind::Connect, format!("cannot connect to {url}{through}")).caused_by(cause)
         })
     }
 
-    async fn secure(&self, tcp: TcpStream, tls: &Ready) -> Result<Stream, Error> {
+    async fn secure(&self, tcp: Carrier, tls: &Ready) -> Result<Stream, Error> {
         let name = tls.server_name.as_deref().unwrap_or(&self.server.host);
         let name = ServerName::try_from(name.to_owned()).map_err(|cause| {
             Error::configuration(format!(

@@ -7,19 +7,16 @@ use std::{
     task::{Context, Poll, ready},
 };
 
-use tokio::{
-    io::{AsyncRead, AsyncWrite, ReadBuf},
-    net::TcpStream,
-};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_rustls::client::TlsStream;
 
-use super::{frames::Frames, signals::Signals};
+use super::{frames::Frames, route::Carrier, signals::Signals};
 
 /// Bytes both ways.
 #[derive(Debug)]
 pub(crate) enum Stream {
-    Plain(TcpStream),
-    Tls(Box<TlsStream<TcpStream>>),
+    Plain(Carrier),
+    Tls(Box<TlsStream<Carrier>>),
 }
 
 impl Stream {

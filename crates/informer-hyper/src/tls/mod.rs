@@ -8,6 +8,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
+use http::Uri;
 use informer_transport::{ClientCertificate, Roots, TlsMaterial, TlsSource};
 use rustls::{CertificateError, ClientConfig, RootCertStore, crypto::CryptoProvider};
 use rustls_pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject};
@@ -115,6 +116,24 @@ impl Tls {
             generation: material.generation,
         })
     }
+}
+
+/// What a proxy is checked with: what the server is, or the platform's authorities where the server has no TLS.
+pub(crate) fn for_proxy(server: Option<&Ready>, proxy: &Uri) -> Result<Arc<ClientConfig>, Error> {
+    let mut config = match server {
+        Some(ready) => (*ready.config).clone(),
+        None => {
+            let tls = Tls {
+                source: Arc::new(TlsMaterial::default()),
+                url: proxy.to_string().into(),
+                alpn: Vec::new(),
+                state: Mutex::new(None),
+            };
+            (*tls.current()?.config).clone()
+        }
+    };
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    Ok(Arc::new(config))
 }
 
 impl std::fmt::Debug for Tls {

@@ -51,7 +51,7 @@ impl Prepared {
         if asked_for_gzip {
             headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("gzip"));
         }
-        let mut is_authorized = false;
+        let (mut is_authorized, mut adds_credentials) = (false, false);
         if let Some(authorizer) = authorizer
             && !headers.contains_key(AUTHORIZATION)
         {
@@ -59,9 +59,11 @@ impl Prepared {
             authorizer.authorize(&mut headers).await.map_err(|cause| {
                 Error::new(Kind::Credentials, format!("no credentials for {}", server.url())).caused_by(cause)
             })?;
-            is_authorized = headers.len() > n_before;
+            // An authorizer that adds nothing may still give a client certificate.
+            is_authorized = true;
+            adds_credentials = headers.len() > n_before;
         }
-        if is_authorized && !add.allows_credentials {
+        if adds_credentials && !add.allows_credentials {
             let message = format!("credentials are not sent to {} over plain HTTP", server.url());
             return Err(Error::new(Kind::Credentials, message));
         }

@@ -1,5 +1,7 @@
 //! Tests of the public interface, against servers on loopback.
 
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
 mod cases;
 mod credentials;
 mod errors;
@@ -7,5 +9,6 @@ mod gzip;
 mod http1;
 mod http2;
 mod lifetime;
+mod proxy;
 mod support;
 mod tls;

@@ -16,9 +16,9 @@ fn each_useless_entry_is_named_with_file_entry_and_field() {
             format!("{cluster}: server: missing"),
         ),
         (
-            "server: 'https://s', proxy-url: 'http://p'".to_owned(),
+            "server: 'https://s', proxy-url: 'ftp://ada:s3cret@p'".to_owned(),
             String::new(),
-            format!("{cluster}: proxy-url: proxies are not supported yet"),
+            format!("{cluster}: proxy-url: the scheme \"ftp\" is not supported; http, https and socks5 are"),
         ),
         (
             format!(

@@ -70,6 +70,7 @@ pub(crate) fn connect(
     let transport = HyperTransport::builder(config.server())
         .authorize(config.authorizer())
         .tls(config.tls())
+        .proxy(config.proxy())
         .accept_gzip(config.accepts_compression())
         .http_version(version)
         .build()

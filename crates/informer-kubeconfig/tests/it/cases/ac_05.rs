@@ -36,3 +36,26 @@ fn ac_05_compression_can_be_turned_off() {
     let config = config("server: 'https://s', disable-compression: true", "").expect("config");
     assert!(!config.accepts_compression());
 }
+
+#[test]
+fn ac_05_a_proxy_is_handed_on_and_one_that_cannot_be_used_is_refused() {
+    let through = |url: &str| {
+        let config = config(&format!("server: 'https://s', proxy-url: '{url}'"), "")?;
+        Ok::<_, informer_kubeconfig::Error>(config.proxy().map(str::to_owned))
+    };
+    assert_eq!(through("").expect("none"), None);
+    for url in [
+        "http://ada:s3cret@p:3128",
+        "https://p",
+        "socks5://ada:s3cret@[fd00::2]:1080",
+    ] {
+        assert_eq!(through(url).expect(url).as_deref(), Some(url));
+    }
+    for url in ["ftp://s3cret@p", "s3cret:p", "http://s3cret@p:x"] {
+        let error = through(url).expect_err(url).to_string();
+        assert!(
+            error.contains("proxy-url") && !error.contains("s3cret"),
+            "{error}"
+        );
+    }
+}
