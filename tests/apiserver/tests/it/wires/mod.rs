@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use informer_client::{Discovery, PackedObject, PartialMetadata, Selectors, WriteOptions};
+use informer_client::{Discovery, Error, ObjectList, PackedObject, PartialMetadata, Selectors, WriteOptions};
 use informer_core::{Cause, Decoded, Feed as _, ListerWatcher, Resource, Scope, WatchRequest, Watched};
 use informer_transport::Wire;
 use k8s_pb::api::core::v1::Pod as Message;
@@ -90,19 +90,17 @@ async fn create(client: &TestClient, resource: &Resource, namespace: &str, mut b
 
 /// Lists and streams the kind in both formats. Says how many objects it has.
 async fn compare(client: &TestClient, resource: &Resource) -> usize {
-    let listed = |error| panic!("{resource}: {error}");
     let json = client.objects::<PartialMetadata>(resource.clone());
-    let json = json.list(&Selectors::all()).await.unwrap_or_else(listed);
+    let json = listed(resource, json.list(&Selectors::all()).await);
     let json: BTreeMap<String, Decoded<PartialMetadata>> =
-        json.items.into_iter().map(|it| (it.identity.to_string(), it)).collect();
+        json.into_iter().map(|it| (it.identity.to_string(), it)).collect();
 
     let protobuf = client.metadata(resource.clone());
-    let metadata = protobuf.list(&Selectors::all()).await.unwrap_or_else(listed);
-    assert!(metadata.unreadable.is_empty(), "{resource}");
-    same(resource, &json, metadata.items.iter().map(|it| (it, Some(&it.object))));
+    let metadata = listed(resource, protobuf.list(&Selectors::all()).await);
+    same(resource, &json, metadata.iter().map(|it| (it, Some(&it.object))));
 
     let packed = client.packed(resource.clone()).list(&Selectors::all()).await;
-    let packed = packed.unwrap_or_else(listed).items;
+    let packed = listed(resource, packed);
     let is_custom = matches!(&*resource.plural, "customresourcedefinitions");
     for item in &packed {
         assert!(is_custom || item.object.wire() == Wire::Protobuf, "{resource}");
@@ -129,6 +127,13 @@ async fn compare(client: &TestClient, resource: &Resource) -> usize {
         assert_eq!(got.identity, first.identity, "{resource}");
     }
     json.len()
+}
+
+/// What a list brought, which all could be read.
+fn listed<K>(resource: &Resource, list: Result<ObjectList<K>, Error>) -> Vec<Decoded<K>> {
+    let list = list.unwrap_or_else(|error| panic!("{resource}: {error}"));
+    assert!(list.unreadable.is_empty(), "{resource}: {:?}", list.unreadable);
+    list.items
 }
 
 /// The objects of a streaming list of metadata, which is asked for in protobuf first.
