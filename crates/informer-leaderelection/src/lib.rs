@@ -7,6 +7,8 @@
 //!   ([`run`](Elector::run)). [`Leadership`] reads how it goes.
 //! * [`Machine`]: the rules, without clock, chance, lock or task.
 //! * [`Lock`]: where the record is kept: [`LeaseLock`] over any client, [`MemoryLock`], or your own.
+//! * [`Candidacy`]: coordinated election, in which the server elects among candidates by their versions; kube-apiserver 1.37 serves it behind the
+//!   feature gate `CoordinatedLeaderElection`.
 //! * [`HealthAdaptor`], [`Metrics`], [`Event`]: health, numbers, and what client-go records as events.
 //!
 //! # What it is not
@@ -23,7 +25,7 @@
 //! 4. A leader that sees another holder stops at once. It does not lead again in the same run.
 //! 5. Stopped leading is said once for each time of leading, before the lease is given back, and given back is only what is still held, by
 //!    what was just read, after the guarded work has ended.
-//! 6. No request is waited for longer than [`Options::call_timeout`], and never beyond the deadline it serves.
+//! 6. No request is waited for longer than [`Options::call_timeout`](field@Options::call_timeout), and never beyond the deadline it serves.
 //! 7. [`Leadership::is_leader`] asks the clock: a process that was paused for longer than its lease gets `false` at once.
 //!
 //! # Example
@@ -66,6 +68,7 @@
 //! Give [`Elector::new`] another [`Lock`] (`examples/own_lock.rs`), another [`Clock`](informer_core::Clock), or drive the [`Machine`] by
 //! yourself.
 
+mod candidacy;
 mod elector;
 mod event;
 mod health;
@@ -78,6 +81,7 @@ mod micro_time;
 mod options;
 mod record;
 
+pub use candidacy::{Candidacy, CandidacyOptions, LeaseCandidate, LeaseCandidateSpec};
 pub use elector::Elector;
 pub use event::Event;
 pub use health::HealthAdaptor;

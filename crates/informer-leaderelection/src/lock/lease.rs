@@ -102,7 +102,7 @@ impl From<&Record> for LeaseSpec {
 /// A lock in a Lease, through any transport (client-go `LeaseLock`). Needs `get`, `create` and `update` on leases.
 ///
 /// Labels, annotations and whatever else the lease carries are kept. Where a proxy or a client answers late, the elector gives a request up by
-/// itself ([`Options::call_timeout`](crate::Options::call_timeout)).
+/// itself ([`Options::call_timeout`](field@crate::Options::call_timeout)).
 pub struct LeaseLock<T> {
     api: Api<T, Lease, JsonCodec<Lease>>,
     namespace: Arc<str>,

@@ -5,6 +5,7 @@
     reason = "what cannot be unwrapped in a test has failed it"
 )]
 
+mod candidacy;
 mod cases;
 mod elector;
 mod embedded;

@@ -9,6 +9,8 @@ mod cm_02;
 mod compaction;
 mod crd;
 mod differ;
+mod election;
+mod election_coordinated;
 mod embedded_client_go;
 mod events;
 mod handlers;
