@@ -64,11 +64,27 @@ pub enum Difference {
     BucketDuplicates,
     /// A queue that is shut down counts failures of what it does not take.
     CountedWhenShut,
+    /// Who has acquired a lease renews it in the same moment.
+    RenewsAtOnce,
+    /// Who sees that another holds the lease leads on until the renew deadline.
+    TakenOver,
+    /// The note of a combined event is that of the last.
+    CombinedNote,
+    /// Who cannot renew leads for longer than the renew deadline.
+    RenewDeadline,
+    /// A lease that is gone is free, whoever held it.
+    DroppedLease,
+    /// What was lost is given back, though what it guards may still be at work.
+    ReleasedWhenLost,
+    /// Sources whose names join to the same text are one.
+    JoinedKeys,
+    /// Who is asked to stop gives back what another holds by now.
+    ForeignRelease,
 }
 
 impl Difference {
     /// All of them.
-    pub const ALL: [Self; 29] = [
+    pub const ALL: [Self; 37] = [
         Self::AppliedVersion,
         Self::IndexFailure,
         Self::EqualStamp,
@@ -98,6 +114,14 @@ impl Difference {
         Self::FirstVersion,
         Self::BucketDuplicates,
         Self::CountedWhenShut,
+        Self::RenewsAtOnce,
+        Self::TakenOver,
+        Self::CombinedNote,
+        Self::RenewDeadline,
+        Self::DroppedLease,
+        Self::ReleasedWhenLost,
+        Self::JoinedKeys,
+        Self::ForeignRelease,
     ];
 
     /// Whether random sequences meet it. The others have traces of their own.
@@ -123,6 +147,11 @@ impl Difference {
                 | Self::FirstVersion
                 | Self::BucketDuplicates
                 | Self::CountedWhenShut
+                | Self::RenewDeadline
+                | Self::DroppedLease
+                | Self::ReleasedWhenLost
+                | Self::JoinedKeys
+                | Self::ForeignRelease
         )
     }
 
@@ -159,6 +188,14 @@ impl Difference {
             Self::FirstVersion => "first-version",
             Self::BucketDuplicates => "bucket-duplicates",
             Self::CountedWhenShut => "counted-when-shut",
+            Self::RenewsAtOnce => "renews-at-once",
+            Self::TakenOver => "taken-over",
+            Self::CombinedNote => "combined-note",
+            Self::RenewDeadline => "renew-deadline",
+            Self::DroppedLease => "dropped-lease",
+            Self::ReleasedWhenLost => "released-when-lost",
+            Self::JoinedKeys => "joined-keys",
+            Self::ForeignRelease => "foreign-release",
         }
     }
 }

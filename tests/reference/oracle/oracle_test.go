@@ -9,6 +9,8 @@ import (
 // TestServe is the oracle's main: the bubbles of testing/synctest want a test around them.
 func TestServe(t *testing.T) {
 	common.Serve(t, map[string]func() common.Script{
+		"correlator":      newCorrelator,
+		"election":        newElection,
 		"informer":        common.NewInformer(false),
 		"informer-spread": common.NewInformer(false),
 		"limiter":         newLimiter,

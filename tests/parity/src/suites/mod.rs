@@ -1,7 +1,10 @@
-//! What is compared: a suite each for the store, the queues, the shared informer, the reflector, the work queue and its limiters.
+//! What is compared: a suite each for the store, the queues, the shared informer, the reflector, the work queue and its limiters, elections,
+//! and the correlator of events.
 
+mod correlator;
 mod delta_fifo;
 mod deltas;
+mod election;
 mod informer;
 mod limiter;
 mod objects;
@@ -34,7 +37,7 @@ pub trait Suite: Sync {
 }
 
 /// All suites.
-pub const ALL: [&dyn Suite; 11] = [
+pub const ALL: [&dyn Suite; 13] = [
     &store::Store,
     &real_fifo::RealFifo,
     &delta_fifo::DeltaFifo,
@@ -46,6 +49,8 @@ pub const ALL: [&dyn Suite; 11] = [
     &reflector::Reflector,
     &work_queue::WorkQueue,
     &limiter::Limiters,
+    &election::Election,
+    &correlator::Correlators,
 ];
 
 /// The suite of that name.
