@@ -51,6 +51,8 @@
 //! # Swap it
 //! Implement the `Metrics` traits of the crates for another library. The program's own collectors go into [`Registry::collectors`].
 
+#[cfg(feature = "informer")]
+mod asked;
 #[cfg(feature = "leaderelection")]
 mod election;
 #[cfg(feature = "events")]

@@ -12,8 +12,9 @@ use prometheus::{Histogram, IntCounter, IntGauge};
 
 use crate::{
     Registry,
+    asked::Lag,
     families::{INFORMER, ReflectorFamilies, children},
-    informer::{Lag, labels_of},
+    informer::labels_of,
     scopes::Lease,
 };
 

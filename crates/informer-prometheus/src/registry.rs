@@ -14,9 +14,8 @@ use crate::{
     scopes::Scopes,
 };
 
-/// What is told of a cache beside its hooks.
 #[cfg(feature = "informer")]
-use crate::informer::Informers;
+use crate::asked::Informers;
 
 /// What can be chosen about a registry.
 #[derive(Debug, Clone)]
