@@ -104,8 +104,8 @@ pub use client::Client;
 pub use discovery::{ApiResource, Discovery, ResolveError, UnknownResource};
 pub use error::Error;
 pub use informer_transport::{
-    DeleteOptions, DynamicObject, ObjectMeta, OwnerReference, PartialMetadata, Patch, Preconditions,
-    Propagation, Query, Selectors, WriteOptions,
+    DeleteOptions, DynamicObject, ObjectMeta, OwnerReference, PackedObject, PartialMetadata, Patch,
+    Preconditions, Propagation, Query, Selectors, WriteOptions,
 };
 #[cfg(feature = "k8s-openapi")]
 pub use k8s::{K8s, KnownScope, resource_of};
