@@ -10,6 +10,7 @@ mod compaction;
 mod crd;
 mod differ;
 mod election;
+mod election_client_go;
 mod election_coordinated;
 mod embedded_client_go;
 mod events;

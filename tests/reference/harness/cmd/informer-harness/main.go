@@ -15,6 +15,9 @@
 //	requests       "requests", how many lists, watches and streaming lists were sent so far
 //	quit           ends the program, as the end of standard input does
 //
+// With --elect IDENTITY it stands in a leader election instead, and tells "leader", "leading" and
+// "stopped" until its input ends.
+//
 // A failure is {"event":"error","message":…}; outside of a command it ends the program with 1.
 package main
 
@@ -39,6 +42,7 @@ type options struct {
 	resource  string
 	namespace string
 	selector  string
+	elect     string
 	watchList bool
 	timeout   time.Duration
 }
@@ -50,6 +54,7 @@ func main() {
 	flag.StringVar(&o.resource, "resource", "configmaps", "what to cache: configmaps or pods")
 	flag.StringVar(&o.namespace, "namespace", "", "one namespace; all of them when empty")
 	flag.StringVar(&o.selector, "selector", "", "label selector")
+	flag.StringVar(&o.elect, "elect", "", "stand in a leader election under this name")
 	flag.BoolVar(&noWatchList, "no-watch-list", false, "start with a LIST instead of a streaming list")
 	flag.DurationVar(&o.timeout, "timeout", 30*time.Second, "limit for the sync and for each wait")
 	flag.Parse()
@@ -82,6 +87,9 @@ func run(ctx context.Context, o options) error {
 	clients, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return err
+	}
+	if o.elect != "" {
+		return elect(ctx, clients, o)
 	}
 	found, err := discover(clients.Discovery())
 	if err != nil {
