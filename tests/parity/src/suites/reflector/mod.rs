@@ -7,6 +7,7 @@ mod answer;
 mod generate;
 mod ours;
 mod server;
+mod state;
 mod translate;
 
 use super::Suite;
