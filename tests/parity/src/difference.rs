@@ -70,6 +70,8 @@ pub enum Difference {
     TakenOver,
     /// The note of a combined event is that of the last.
     CombinedNote,
+    /// At the end of a series its count is written also where the server has it.
+    CountAgain,
     /// Who cannot renew leads for longer than the renew deadline.
     RenewDeadline,
     /// A lease that is gone is free, whoever held it.
@@ -84,7 +86,7 @@ pub enum Difference {
 
 impl Difference {
     /// All of them.
-    pub const ALL: [Self; 37] = [
+    pub const ALL: [Self; 38] = [
         Self::AppliedVersion,
         Self::IndexFailure,
         Self::EqualStamp,
@@ -117,6 +119,7 @@ impl Difference {
         Self::RenewsAtOnce,
         Self::TakenOver,
         Self::CombinedNote,
+        Self::CountAgain,
         Self::RenewDeadline,
         Self::DroppedLease,
         Self::ReleasedWhenLost,
@@ -191,6 +194,7 @@ impl Difference {
             Self::RenewsAtOnce => "renews-at-once",
             Self::TakenOver => "taken-over",
             Self::CombinedNote => "combined-note",
+            Self::CountAgain => "count-again",
             Self::RenewDeadline => "renew-deadline",
             Self::DroppedLease => "dropped-lease",
             Self::ReleasedWhenLost => "released-when-lost",

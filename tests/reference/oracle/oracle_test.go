@@ -17,6 +17,7 @@ func TestServe(t *testing.T) {
 		"pump":            common.NewPump(false),
 		"realfifo":        newRealFIFO,
 		"reflector":       newReflector,
+		"series":          newSeries,
 		"store":           newStore,
 		"workqueue":       newWorkQueue,
 	})

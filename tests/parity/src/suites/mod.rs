@@ -1,5 +1,5 @@
 //! What is compared: a suite each for the store, the queues, the shared informer, the reflector, the work queue and its limiters, elections,
-//! and the correlator of events.
+//! and events.
 
 mod correlator;
 mod delta_fifo;
@@ -10,6 +10,7 @@ mod limiter;
 mod objects;
 mod real_fifo;
 mod reflector;
+mod series;
 mod store;
 mod work_queue;
 
@@ -37,7 +38,7 @@ pub trait Suite: Sync {
 }
 
 /// All suites.
-pub const ALL: [&dyn Suite; 13] = [
+pub const ALL: [&dyn Suite; 14] = [
     &store::Store,
     &real_fifo::RealFifo,
     &delta_fifo::DeltaFifo,
@@ -51,6 +52,7 @@ pub const ALL: [&dyn Suite; 13] = [
     &limiter::Limiters,
     &election::Election,
     &correlator::Correlators,
+    &series::Series,
 ];
 
 /// The suite of that name.

@@ -33,7 +33,7 @@ impl Suite for Store {
     }
 
     fn share(&self) -> u64 {
-        15
+        13
     }
 
     fn generate(&self, random: &mut Random) -> Vec<String> {
