@@ -5,11 +5,13 @@
     reason = "what cannot be unwrapped in a test has failed it"
 )]
 
+mod cached_client;
 mod cm_02;
 mod compaction;
 mod crd;
 mod differ;
 mod election;
+mod election_cases;
 mod election_client_go;
 mod election_coordinated;
 mod embedded_client_go;
