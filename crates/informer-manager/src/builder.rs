@@ -7,8 +7,8 @@ use informer_core::{BoxClock, Clock, Key, TokioClock};
 use informer_sharedinformer::SharedInformer;
 
 use crate::{
-    BuildError, Candidate, Check, Checks, Endpoint, Handle, Informers, Limits, Manager, Render, Reply,
-    Runnable, Server, Signals, Stop,
+    BuildError, Candidate, Check, Checks, Cluster, Endpoint, Handle, Informers, Limits, Manager, Render,
+    Reply, Runnable, Server, Signals, Stop,
     kinds::Kinds,
     machine::{Grace, Late, Options},
     serve,
@@ -64,6 +64,14 @@ impl Builder {
     #[must_use]
     pub fn controller<R: Request>(self, controller: &Controller<R>) -> Self {
         self.runnable(controller.clone())
+    }
+
+    /// Runs the cache of this cluster, and asks for the sync of its kinds in `/readyz`. May be called several times; their names differ
+    /// then. More can be added and removed while the manager runs ([`Handle::add_cluster`]).
+    #[must_use]
+    pub fn cluster(self, cluster: &Cluster) -> Self {
+        self.observe(cluster.name(), cluster.clone())
+            .runnable(cluster.clone())
     }
 
     /// Runs this informer among the caches, and asks for its sync in `/readyz`.

@@ -58,6 +58,7 @@
 mod adapters;
 mod builder;
 mod candidate;
+mod cluster;
 mod driver;
 mod error;
 mod group;
@@ -74,6 +75,7 @@ mod signals;
 
 pub use builder::Builder;
 pub use candidate::{Candidate, Seat};
+pub use cluster::Cluster;
 pub use error::{AddError, BuildError, RunError};
 pub use group::Group;
 pub use health::{Check, Checks, Verdict};

@@ -5,8 +5,8 @@ use std::{fmt, net::SocketAddr, sync::Arc};
 use tokio::{runtime, task::JoinHandle};
 
 use crate::{
-    AddError, Builder, Candidate, Checks, Group, Informers, Report, RunError, Runnable, Signals, Stop,
-    driver::Driver, kinds::Kinds, machine::Input, shared::Shared,
+    AddError, Builder, Candidate, Checks, Cluster, Group, Informers, Report, RunError, Runnable, Signals,
+    Stop, driver::Driver, kinds::Kinds, machine::Input, shared::Shared,
 };
 
 /// Starts runnables in order, and stops them all when it is told to or when one fails. See the crate's documentation for the contract.
@@ -151,6 +151,26 @@ impl Handle {
     #[must_use]
     pub fn is_leading(&self) -> bool {
         *self.shared.leading.borrow()
+    }
+
+    /// Adds a cluster: its cache starts, and `/readyz` asks for its kinds.
+    ///
+    /// # Errors
+    /// As [`add`](Self::add).
+    pub fn add_cluster(&self, cluster: &Cluster) -> Result<(), AddError> {
+        self.add(cluster.clone())?;
+        self.observe(cluster.name(), cluster.clone());
+        Ok(())
+    }
+
+    /// Removes the cluster of this name: its cache is shut down, and those who depend on it are told. Whether there was one. Controllers that
+    /// are for it alone should be [removed](Self::remove) before.
+    ///
+    /// # Cancel safety
+    /// As [`remove`](Self::remove).
+    pub async fn remove_cluster(&self, name: &str) -> bool {
+        self.forget(name);
+        self.remove(&Cluster::runnable_name(name)).await
     }
 
     /// Asks for the sync of these informers too, in `/readyz` and the debug endpoint; as

@@ -1,6 +1,7 @@
 //! Tests of the manager.
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
+mod cluster;
 mod controllers;
 mod election;
 mod events;
