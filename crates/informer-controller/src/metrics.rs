@@ -2,6 +2,8 @@
 
 use std::{sync::Arc, time::Duration};
 
+use crate::{Action, ReconcileError};
+
 /// How a reconcile ended: the label `result` of `controller_runtime_reconcile_total`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ReconcileResult {
@@ -115,4 +117,26 @@ impl<M: ReconcileMetricsProvider + ?Sized> ReconcileMetricsProvider for Arc<M> {
     fn queue(&self, controller: &str) -> Arc<dyn informer_workqueue::Metrics> {
         (**self).queue(controller)
     }
+}
+
+/// Tells of an attempt that ended.
+pub(crate) fn tell(metrics: &dyn ReconcileMetrics, took: Duration, result: &Result<Action, ReconcileError>) {
+    let label = match result {
+        Ok(Action::Done) => ReconcileResult::Success,
+        Ok(Action::Requeue { .. }) => ReconcileResult::Requeue,
+        Ok(Action::RequeueAfter { .. }) => ReconcileResult::RequeueAfter,
+        Err(error) => {
+            if error.is_terminal() {
+                metrics.terminal_error();
+            }
+            if error.is_panic() {
+                metrics.panicked();
+            }
+            if error.is_timeout() {
+                metrics.timed_out();
+            }
+            ReconcileResult::Error
+        }
+    };
+    metrics.reconciled(label, took);
 }

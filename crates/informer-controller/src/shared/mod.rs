@@ -15,8 +15,8 @@ use tokio::sync::watch;
 
 use self::sources::Watches;
 use crate::{
-    Action, Attempt, BoxReconciler, Counts, Phase, ReconcileError, ReconcileMetrics, ReconcileResult,
-    Request, RunError, Source, Status, error::RunErrorKind, names::Claim,
+    Action, Attempt, BoxReconciler, Counts, Phase, ReconcileError, ReconcileMetrics, Request, RunError,
+    Source, Status, error::RunErrorKind, metrics::tell, names::Claim,
 };
 
 pub(crate) struct Shared<R> {
@@ -305,25 +305,4 @@ impl<R> Drop for Shared<R> {
             metrics.gone();
         }
     }
-}
-
-fn tell(metrics: &dyn ReconcileMetrics, took: Duration, result: &Result<Action, ReconcileError>) {
-    let label = match result {
-        Ok(Action::Done) => ReconcileResult::Success,
-        Ok(Action::Requeue { .. }) => ReconcileResult::Requeue,
-        Ok(Action::RequeueAfter { .. }) => ReconcileResult::RequeueAfter,
-        Err(error) => {
-            if error.is_terminal() {
-                metrics.terminal_error();
-            }
-            if error.is_panic() {
-                metrics.panicked();
-            }
-            if error.is_timeout() {
-                metrics.timed_out();
-            }
-            ReconcileResult::Error
-        }
-    };
-    metrics.reconciled(label, took);
 }

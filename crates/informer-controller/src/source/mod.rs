@@ -2,6 +2,7 @@
 
 mod channel;
 mod feed;
+mod follow;
 mod function;
 mod gate;
 mod kind;
