@@ -51,6 +51,10 @@ impl<T: Transport> Client<T> {
         &self.transport
     }
 
+    pub(crate) fn shared_transport(&self) -> Arc<T> {
+        self.transport.clone()
+    }
+
     /// Objects of a serde type of the user's own, which need not hold more than the fields of interest.
     #[must_use]
     pub fn objects<K: DeserializeOwned>(&self, resource: Resource) -> Api<T, K, JsonCodec<K>> {

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::{
     own_writes::config,
-    support::{World, configs, key, secs},
+    support::{World, configs, key, secs, sleep},
 };
 
 #[tokio::test(start_paused = true)]
@@ -56,9 +56,9 @@ async fn a_reconciler_sees_its_own_steps() {
     let slow = async move {
         loop {
             gate.hold("/");
-            tokio::time::sleep(secs(3)).await;
+            sleep(secs(3)).await;
             gate.release();
-            tokio::time::sleep(secs(1)).await;
+            sleep(secs(1)).await;
         }
     };
     let options = WriteOptions::default();

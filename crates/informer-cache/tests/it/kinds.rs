@@ -12,7 +12,7 @@ use informer_sharedinformer::{HandlerOptions, InformerId, MetricsRegistry, Phase
 use k8s_openapi::api::core::v1::{ConfigMap, Pod, Secret};
 use serde_json::json;
 
-use crate::support::{World, configs, key, secs};
+use crate::support::{World, configs, key, secs, sleep};
 
 type Told = Arc<Mutex<Vec<String>>>;
 
@@ -67,7 +67,7 @@ async fn t20_who_depends_on_a_kind_is_told_of_its_removal() {
         .create(&crate::own_writes::config("b"), &WriteOptions::default())
         .await
         .unwrap();
-    tokio::time::sleep(secs(1)).await;
+    sleep(secs(1)).await;
     assert_eq!(*told.lock().unwrap(), ["added default/a", "added default/b"]);
 }
 
@@ -96,7 +96,7 @@ async fn t24_handlers_are_resynced_every_ten_hours_or_so() {
         client.cache().wait_synced(secs(5)).await.unwrap();
         let begin = TokioClock.now();
         while !told.lock().unwrap().contains(&"resynced default/a".to_owned()) {
-            tokio::time::sleep(Duration::from_secs(60)).await;
+            sleep(Duration::from_secs(60)).await;
             assert!(TokioClock.now() - begin < hours(12), "no resync");
         }
         at.push(TokioClock.now() - begin);
@@ -120,7 +120,7 @@ async fn a_kind_has_a_sync_period_of_its_own() {
     let options = KindOptions::<ConfigMap>::typed().sync_period(secs(60));
     let client = world.client(world.builder().kind(options));
     let told = told(&client.cache().kind().unwrap());
-    tokio::time::sleep(secs(200)).await;
+    sleep(secs(200)).await;
     let n = told
         .lock()
         .unwrap()

@@ -6,14 +6,14 @@ use informer_cache::{CacheErrorKind, KindOptions, ReadYourWrites, Selecting};
 use informer_client::{
     DeleteOptions, DryRun, ListOptions, Patch, ReadClientExt, WriteClientExt, WriteOptions,
 };
-use informer_core::{ObjectKey, TokioClock};
+use informer_core::ObjectKey;
 use informer_testkit::{ApiError, Fault, On, Options, Verb};
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Pod};
 use serde_json::json;
 
 use crate::{
     own_writes::config,
-    support::{World, configs, key, namespaces, secs, waits},
+    support::{World, configs, key, namespaces, secs, sleep, waits},
 };
 
 fn options() -> WriteOptions {
@@ -464,7 +464,7 @@ async fn records_go_with_what_is_shown_though_nobody_reads() {
             .await
             .unwrap();
         if n % 50 == 0 {
-            tokio::time::sleep(secs(1)).await;
+            sleep(secs(1)).await;
         }
     }
     assert!(
@@ -472,7 +472,7 @@ async fn records_go_with_what_is_shown_though_nobody_reads() {
         "{}",
         client.n_pending(&configs())
     );
-    tokio::time::sleep(secs(1)).await;
+    sleep(secs(1)).await;
     assert!(
         client
             .list::<ConfigMap>(&ListOptions::all())
@@ -492,5 +492,4 @@ async fn kinds_that_are_read_live_are_not_recorded() {
     assert_eq!(client.n_pending(&configs()), 0);
     assert!(client.find::<ConfigMap>(&key("a")).await.unwrap().is_some());
     assert!(client.find::<Pod>(&key("a")).await.unwrap().is_none());
-    let _clock = TokioClock;
 }

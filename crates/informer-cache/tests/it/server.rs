@@ -18,7 +18,7 @@ async fn own_writes_are_read_over_http() {
     let server = Server::start(informer_apiserver::Options::default())
         .await
         .unwrap();
-    let transport = HyperTransport::builder(&server.url()).build().unwrap();
+    let transport = HyperTransport::builder(server.url()).build().unwrap();
     let cache = Cache::new(LiveClient::new(transport, Kinds::kubernetes()));
     cache.kind::<ConfigMap>().unwrap();
     cache.start();

@@ -14,7 +14,7 @@ use http::{Request, Response};
 use http_body::{Body, Frame};
 use informer_cache::{Cache, CacheBuilder, CachedClient};
 use informer_client::{Kinds, LiveClient};
-use informer_core::{ObjectKey, Resource, TokioClock};
+use informer_core::{Clock, ObjectKey, Resource, TokioClock};
 use informer_testkit::{FakeApi, FakeTransport, Options, SharedApi, Verb};
 use informer_transport::Transport;
 use serde_json::{Value, json};
@@ -174,6 +174,10 @@ pub(crate) fn key(name: &str) -> ObjectKey {
 
 pub(crate) fn secs(n: u64) -> Duration {
     Duration::from_secs(n)
+}
+
+pub(crate) async fn sleep(time: Duration) {
+    TokioClock.sleep_until(TokioClock.now() + time).await;
 }
 
 /// Whether a future is not done within a second of virtual time; it can be awaited further.

@@ -33,6 +33,12 @@ impl LiveClient {
         }
     }
 
+    /// The same over the transport of a client that there is.
+    #[must_use]
+    pub fn of<T: Transport + 'static>(client: &Client<T>, kinds: Kinds) -> Self {
+        Self::new(client.shared_transport(), kinds)
+    }
+
     /// The client below it, for all that is not a read or write of objects.
     #[must_use]
     pub fn client(&self) -> &Client<BoxTransport> {

@@ -1,8 +1,8 @@
 //! Reads and writes by type, at a model of the API server and by script.
 
 use informer_client::{
-    DeleteOptions, DynamicObject, Error, Kinds, ListOptions, LiveClient, PartialMetadata, Patch, ReadClient,
-    ReadClientExt, Selectors, WriteClientExt, WriteOptions, Written, merge_patch_locked,
+    Client, DeleteOptions, DynamicObject, Error, Kinds, ListOptions, LiveClient, PartialMetadata, Patch,
+    ReadClient, ReadClientExt, Selectors, WriteClientExt, WriteOptions, Written, merge_patch_locked,
 };
 use informer_core::{ObjectKey, TokioClock};
 use informer_testkit::{FakeApi, FakeTransport, SharedApi};
@@ -16,8 +16,8 @@ use crate::scripted::{Scripted, ok, run};
 
 pub(crate) fn live() -> (SharedApi<TokioClock>, LiveClient) {
     let api = SharedApi::new(FakeApi::with_builtins(), TokioClock);
-    let transport = FakeTransport::new(api.clone());
-    (api, LiveClient::new(transport, Kinds::kubernetes()))
+    let client = Client::new(FakeTransport::new(api.clone()));
+    (api, LiveClient::of(&client, Kinds::kubernetes()))
 }
 
 pub(crate) fn config(name: &str, value: &str) -> ConfigMap {
