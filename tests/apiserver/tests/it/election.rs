@@ -25,8 +25,8 @@ impl Program {
     fn candidate() -> Self {
         Self {
             path: env!("CARGO_BIN_EXE_candidate").into(),
-            lease: Duration::from_secs(6),
-            renew: Duration::from_secs(4),
+            lease: Duration::from_secs(9),
+            renew: Duration::from_secs(7),
             retry: Duration::from_millis(500),
         }
     }
