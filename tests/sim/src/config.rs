@@ -321,7 +321,7 @@ impl ElectionConfig {
             post: PostConfig {
                 latency_ms: pick(rng, &[(1, 0), (2, 40), (2, 1_500)]),
                 refused_percent: pick(rng, &[(2, 0), (1, 5), (1, 30)]),
-                late_percent: pick(rng, &[(2, 0), (1, 5), (1, 30)]),
+                late_percent: pick(rng, &[(2, 0), (1, 5), (2, 40)]),
                 lost_percent: pick(rng, &[(2, 0), (1, 5), (1, 30)]),
             },
             candidates: rates

@@ -223,9 +223,14 @@ impl History {
             .branches
             .iter()
             .filter_map(|branch| branch.kinds[kind].get(key));
+        // In a time line that began before that version: when it began, or ever since.
         let unwritten = |branch: &Branch| {
             let chain = branch.kinds[kind].get(key);
-            branch.from < version && absent(chain.and_then(|chain| state_at(chain, branch.from)))
+            let since = chain.into_iter().flatten();
+            let mut since = since.filter(|(revision, _)| *revision > branch.from);
+            branch.from < version
+                && (absent(chain.and_then(|chain| state_at(chain, branch.from)))
+                    || since.any(|(_, state)| absent(state.as_ref())))
         };
         chains.into_iter().any(left) || self.branches[1..].iter().any(unwritten)
     }

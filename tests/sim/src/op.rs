@@ -329,7 +329,7 @@ impl Op {
         match rng.range(0..10) {
             0..=4 => Self::Candidate {
                 which,
-                fate: pick(rng, &[(4, Fate::Start), (2, Fate::Stop), (1, Fate::Kill)]),
+                fate: pick(rng, &[(4, Fate::Start), (4, Fate::Stop), (1, Fate::Kill)]),
             },
             5..=7 => Self::CutOff {
                 which,

@@ -7,7 +7,7 @@ use informer_core::Change;
 pub enum Merged<Q, K> {
     /// One change says both.
     One(Change<Q, K>),
-    /// The handler never has to hear of the object: it came and went while it waited.
+    /// The handler never has to hear of it: what changed while it waited is as it was.
     Nothing,
     /// Both stay, in this order.
     Both(Change<Q, K>, Change<Q, K>),
@@ -18,7 +18,7 @@ pub enum Merged<Q, K> {
 /// | waiting ↓ next → | `Added` b | `Updated` a→b | `Removed` b | `Resynced` b |
 /// |---|---|---|---|---|
 /// | `Added` a | ✗ both | `Added` b, initial as a was | nothing | `Added` a |
-/// | `Updated` z→a | ✗ both | `Updated` z→b | `Removed` b | `Updated` z→a |
+/// | `Updated` z→a | ✗ both | `Updated` z→b, nothing where b is z again | `Removed` b | `Updated` z→a |
 /// | `Removed` a | both | ✗ both | ✗ both | ✗ both |
 /// | `Resynced` a | ✗ both | `Updated` a→b | `Removed` b | `Resynced` b |
 ///
@@ -33,7 +33,12 @@ pub fn merge<Q, K>(waiting: Change<Q, K>, next: Change<Q, K>) -> Merged<Q, K> {
         }
         (Change::Added { .. }, Change::Removed { .. }) => Merged::Nothing,
         (Change::Updated { old, .. }, Change::Updated { new, .. }) => {
-            Merged::One(Change::Updated { old, new })
+            // A restored etcd took the change back. Where there are no versions, nothing says so.
+            if old.stamp == new.stamp && !new.stamp.version.is_none() {
+                Merged::Nothing
+            } else {
+                Merged::One(Change::Updated { old, new })
+            }
         }
         (Change::Updated { .. } | Change::Resynced { .. }, removed @ Change::Removed { .. }) => {
             Merged::One(removed)

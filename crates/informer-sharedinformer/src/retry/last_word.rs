@@ -7,10 +7,10 @@ use std::{
 
 use informer_core::{Delta, Key};
 
-/// The keys of refused deltas that no delete and no list has come after. Clones share them.
+/// The keys of refused deltas that no delete, no unreadable state and no list has come after. Clones share them.
 ///
-/// A delete or a list makes a refused delta moot as soon as the source says it, not only when it comes out of the queue: a coalescing queue
-/// drops the delete of an object that is not in the store, and that is what a refused one is.
+/// Each of these makes a refused delta moot as soon as the source says it, not only when it comes out of the queue: a coalescing queue
+/// drops what is said of the end of an object that is not in the store, and a refused one is not.
 #[derive(Debug)]
 pub(crate) struct LastWord<Q>(Arc<Mutex<BTreeSet<Q>>>);
 
@@ -18,7 +18,7 @@ impl<Q: Key> LastWord<Q> {
     /// The source says this.
     pub(crate) fn hear<K>(&self, delta: &Delta<Q, K>) {
         match delta {
-            Delta::Delete { key, .. } => drop(self.lock().remove(key)),
+            Delta::Delete { key, .. } | Delta::Unreadable { key, .. } => drop(self.lock().remove(key)),
             Delta::Replace { .. } => self.lock().clear(),
             _ => {}
         }

@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use informer_core::{Batch, CommitError, Delta, Key};
+use informer_core::{Batch, Cause, CommitError, Delta, Key};
 
 pub(crate) use self::last_word::LastWord;
 
@@ -78,6 +78,8 @@ impl<Q: Key, K> Refused<Q, K> {
                     self.last_word.forget_all();
                     self.blocked = false;
                 }
+                // A resync repeats what is stored: it is older than what was refused, not newer.
+                Delta::Upsert(_, Cause::Sync) => {}
                 Delta::Upsert(..) | Delta::Delete { .. } | Delta::Unreadable { .. } => {
                     if let Some(key) = delta.key() {
                         self.parked.remove(key);

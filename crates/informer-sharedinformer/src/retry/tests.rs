@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use informer_core::{Cause, Entry, ResourceVersion, Stamp};
+use informer_core::{Entry, ResourceVersion, Stamp};
 
 use super::*;
 
@@ -169,4 +169,15 @@ fn what_is_deleted_while_it_is_tried_again_is_not_kept() {
     // What comes out of the queue later is another matter.
     refuse(&mut refused, now + FIRST, vec![upsert("a")]);
     assert_eq!(refused.len(), 1);
+}
+
+#[test]
+fn a_resync_is_no_later_word() {
+    let (now, mut refused) = (start(), Refused::new(LastWord::default()));
+    refuse(&mut refused, now, vec![upsert("a")]);
+    let stored = Entry::new("a", Stamp::default(), Arc::new(()));
+    refused.supersede(&Batch::of(Delta::Upsert(stored, Cause::Sync), false));
+    assert_eq!(refused.len(), 1);
+    refused.supersede(&Batch::of(upsert("a"), false));
+    assert!(refused.is_empty());
 }

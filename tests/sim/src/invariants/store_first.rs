@@ -39,9 +39,8 @@ impl Invariant for StoreFirst {
         let version = number(&entry.stamp.version);
         let later = match (change, stored) {
             (Change::Removed { .. }, None) => true,
-            (Change::Removed { .. }, Some(stored)) => {
-                stored.uid != entry.stamp.uid && number(&stored.version) > version
-            }
+            // Another one, or the same that came back into the selector.
+            (Change::Removed { .. }, Some(stored)) => number(&stored.version) > version,
             (_, Some(stored)) => number(&stored.version) >= version,
             // Gone since.
             (_, None) => {

@@ -69,10 +69,8 @@ impl Source {
             // In a stream, refusals are lines; they close it.
             Fact::Answered { status, .. } if *status >= 400 => self.refused |= self.asks_with_version,
             Fact::Refused { .. } => self.refused |= self.asks_with_version,
-            Fact::Whole { version, .. } => {
-                if self.quorum && self.refused {
-                    self.may_rewind_to.push(*version);
-                }
+            Fact::Whole { version, .. } if self.quorum && self.refused => {
+                self.may_rewind_to.push(*version);
             }
             _ => {}
         }
