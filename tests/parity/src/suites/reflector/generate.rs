@@ -158,8 +158,11 @@ impl<'a> Generator<'a> {
                 let is_retried_beneath = matches!(first, "eof" | "timeout" | "429-3");
                 let mut op = format!("end watch={first}");
                 // Where both ask for a streaming list instead, what waits for the watch is not asked for.
-                if !self.streams && !is_retried_beneath && self.random.once_in(3) {
-                    op = format!("{op},{}", self.random.pick(&["503", "short", "e503"]));
+                if !self.streams && !is_retried_beneath && self.random.once_in(2) {
+                    for _ in 0..self.random.below(5) {
+                        let answer = self.random.word(&["503", "401", "short", "e503"]);
+                        op = format!("{op},{answer}");
+                    }
                 }
                 op
             }
