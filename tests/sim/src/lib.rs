@@ -8,9 +8,10 @@
 //!
 //! # What is real in it
 //! Everything of ours between the bytes of a response and the handlers: client, decoders, reflector, queues, store, shared informer, work
-//! queue, controller. Only the server is a model, the clock is a hand and the network is a future. The runtime is tokio's, on one thread,
+//! queue, controller, election. Only the server is a model, the clock is a hand and the network is a future. The runtime is tokio's, on one thread,
 //! without timers or sockets: it polls tasks in the order in which they were woken, so that the same plan gives the same trace. Left out
-//! are handlers on threads of their own.
+//! are handlers on threads of their own: when a thread takes its next change is up to the system. What is behind them, listener and
+//! mailbox, is behind the others too.
 //!
 //! # A failure
 //! prints its seed, what did not hold with the sentence of the contract, and the smallest plan that still fails. That text goes into
