@@ -5,6 +5,7 @@
     reason = "what cannot be unwrapped in a test has failed it"
 )]
 
+mod cached_client;
 mod cm_02;
 mod compaction;
 mod crd;
