@@ -48,7 +48,10 @@ impl Invariant for StoreFirst {
                     .was_gone(member.config.kind, member.config.which, &entry.key, &entry.stamp)
             }
         };
-        let rewound = version.is_some_and(|version| view.history.is_abandoned(version));
+        let is_removal = matches!(change, Change::Removed { .. });
+        // A restored etcd takes states back, and deletions.
+        let rewound = version.is_some_and(|version| view.history.is_abandoned(version))
+            || (is_removal && view.history.n_branches() > 1);
         if later || rewound {
             Ok(())
         } else {

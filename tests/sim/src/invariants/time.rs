@@ -41,7 +41,8 @@ impl Time {
         };
         if applied < *before {
             let source = self.sources.entry(informer).or_default();
-            let Some(at) = source.may_rewind_to.iter().position(|to| *to == applied) else {
+            // A coalescing queue may say it together with what followed the list.
+            let Some(at) = source.may_rewind_to.iter().position(|to| *to <= applied) else {
                 let lists = &source.may_rewind_to;
                 return Err(format!(
                     "i{informer} had applied {before}, and now {applied}; lists that may rewind: {lists:?}"
