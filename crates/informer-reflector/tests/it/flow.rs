@@ -56,7 +56,7 @@ fn streams_the_list_and_goes_on_with_the_stream() {
 
 /// client-go `TestReflectorExpiredExactResourceVersion`, `TestReflectorFullListIfExpired`, `TestReflectorFullListIfTooLarge`.
 #[test]
-fn request_sequences_are_those_of_client_go() {
+fn each_request_asks_for_what_was_seen() {
     for class in [FailureClass::Expired, FailureClass::VersionTooLarge] {
         let mut rig = Rig::new();
         rig.options.first_version = FirstVersion::Any;
