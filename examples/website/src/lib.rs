@@ -35,8 +35,8 @@ pub fn manager(
     kinds.register_typed::<Website>()?;
     let live = LiveClient::new(registry.transport(transport, "apiserver"), kinds);
 
-    let elector = Elector::new(LeaseLock::new(live.client(), namespace, "websites"), replica)?;
-    let elector = elector.metrics(Arc::new(registry.clone()));
+    let lock = LeaseLock::new(live.client(), namespace, "websites");
+    let elector = Elector::new(lock, replica)?.metrics(Arc::new(registry.clone()));
     let broadcaster = Broadcaster::new(ApiSink::new(live.client()), Default::default());
     let cache = Cache::builder(live).metrics(&registry.informers(), "website");
     let cluster = Cluster::cached("", cache.build()?);

@@ -47,7 +47,17 @@ impl Reconciler<ObjectKey> for Websites {
             add_finalizer(&self.client, &kind, &key, FINALIZER).await?;
             let site = self.client.get::<Website>(&key).await?;
             self.write_page(&site).await?;
-            self.write_status(&site).await?;
+            let status = Some(WebsiteStatus {
+                observed_generation: site.metadata.generation,
+                page: site.metadata.name.clone(),
+            });
+            if site.status != status {
+                let site = Website {
+                    status,
+                    ..(*site).clone()
+                };
+                self.client.update_status(&site, &WriteOptions::default()).await?;
+            }
         }
         Ok(Action::Done)
     }
@@ -73,25 +83,9 @@ impl Websites {
             }
             owner.control(page).map_err(refused)
         };
-        let options = WriteOptions::default();
-        let (outcome, _) = create_or_update(&self.client, page, mutate, &options).await?;
-        if outcome != Outcome::Unchanged {
-            self.tell(site, "Published", "wrote the page");
-        }
-        Ok(())
-    }
-
-    async fn write_status(&self, site: &Website) -> Result<(), CacheError> {
-        let status = Some(WebsiteStatus {
-            observed_generation: site.metadata.generation,
-            page: site.metadata.name.clone(),
-        });
-        if site.status != status {
-            let site = Website {
-                status,
-                ..site.clone()
-            };
-            self.client.update_status(&site, &WriteOptions::default()).await?;
+        match create_or_update(&self.client, page, mutate, &WriteOptions::default()).await? {
+            (Outcome::Unchanged, _) => {}
+            _ => self.tell(site, "Published", "wrote the page"),
         }
         Ok(())
     }

@@ -155,12 +155,11 @@ impl Machine {
         if !self.entries.is_empty() && now < until {
             return;
         }
-        let mut leader_is_stuck = false;
+        // What is left blocks its thread, also what was removed and cut before.
         for cut in &mut self.cut {
-            let entry = self.entries.get(&cut.id);
-            cut.stuck = entry.is_some();
-            leader_is_stuck |= entry.is_some_and(|entry| entry.group.leads());
+            cut.stuck = self.entries.contains_key(&cut.id);
         }
+        let leader_is_stuck = self.entries.values().any(|entry| entry.group.leads());
         if resign && !leader_is_stuck && self.election == Election::Campaigning {
             self.resign();
         }
