@@ -8,6 +8,7 @@
 //! * [`JsonCodec`], [`DynamicCodec`], [`MetadataCodec`]: JSON to typed, dynamic and metadata-only objects, with the identity read from the bytes
 //!   and the managed fields cut before decoding. [`PackedCodec`] keeps objects as their bytes.
 //! * With the feature `protobuf`: `ProstCodec` and `Negotiated` for Kubernetes' own wire format, which both decoders read as well.
+//! * With the feature `tower`: `TowerTransport`, any `tower::Service` as a transport, and `TransportService`, any transport as a service.
 //! * [`Authorize`] and [`TlsSource`]: where configuration and connections meet.
 //!
 //! # What it is not
@@ -36,6 +37,7 @@
 //!
 //! # Features
 //! * `protobuf`: Kubernetes protobuf, for kinds that are built in: lists, watches, single objects and failures.
+//! * `tower`: both ways between transports and the services of tower, over `tower-service` alone.
 //!
 //! # Swap it
 //! Implement [`Transport`] for another way to the server (a recording, a Unix socket, another client), and [`Codec`] for another wire format
@@ -52,6 +54,8 @@ mod objects;
 mod proto;
 mod request;
 mod status;
+#[cfg(feature = "tower")]
+mod tower;
 mod transport;
 mod watch;
 mod wire;
@@ -68,6 +72,8 @@ pub use request::{
     WriteOptions,
 };
 pub use status::{Status, StatusCause, StatusDetails, StatusMeta};
+#[cfg(feature = "tower")]
+pub use tower::{TowerBody, TowerError, TowerTransport, TransportService};
 pub use transport::{BoxBody, BoxError, BoxTransport, Transport, TransportError};
 pub use watch::{DEFAULT_FRAME_LIMIT, FrameTooLarge, INITIAL_EVENTS_END, WatchDecoder, WatchFrame};
 pub use wire::Wire;

@@ -16,6 +16,11 @@ pub type BoxError = Box<dyn Error + Send + Sync>;
 /// The response is returned when its head has arrived; its body streams, and dropping it ends the exchange and, with it, a watch.
 /// A body is decoded: if the transport asked for a content encoding, it undoes it.
 ///
+/// Any status is a response: what it means is for the caller. The bytes of a body come in the order of the server, as they arrive; where
+/// chunks begin and end means nothing. A body that breaks off ends with an error, never as if it were whole. What is not read is not read
+/// ahead without bound: the server is held back. Requests do not wait for one another: one that is not answered, or whose body is not read,
+/// holds up no other.
+///
 /// # Cancel safety
 /// Dropping the future of `send` abandons the request. The server may have seen it.
 pub trait Transport: Send + Sync {
@@ -32,15 +37,23 @@ pub trait Transport: Send + Sync {
 
     /// Whether the error means that nothing listens at the address: the request was certainly not seen, and a retry costs nobody.
     fn is_refused(error: &Self::Error) -> bool {
-        let mut cause: Option<&(dyn Error + 'static)> = Some(error);
-        while let Some(error) = cause {
-            if let Some(io) = error.downcast_ref::<std::io::Error>() {
-                return io.kind() == std::io::ErrorKind::ConnectionRefused;
-            }
-            cause = error.source();
-        }
-        false
+        is_refused(error)
     }
+}
+
+/// Whether an error is, or comes from, a refused connection.
+pub(crate) fn is_refused(error: &(dyn Error + 'static)) -> bool {
+    let mut cause = Some(error);
+    while let Some(error) = cause {
+        if let Some(error) = error.downcast_ref::<TransportError>() {
+            return error.refused;
+        }
+        if let Some(io) = error.downcast_ref::<std::io::Error>() {
+            return io.kind() == std::io::ErrorKind::ConnectionRefused;
+        }
+        cause = error.source();
+    }
+    false
 }
 
 impl<T: Transport> Transport for Arc<T> {
