@@ -1,16 +1,25 @@
 //! `Builder`: a server and how to talk to it.
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{
+    fmt,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use http::HeaderValue;
 use informer_transport::{Authorize, TlsMaterial, TlsSource};
 
 use crate::{
-    Error, HyperTransport,
+    Error, HyperTransport, TransportMetrics, WarningHandler,
     connection::{Dialer, Route},
+    limit::Bucket,
+    metrics::Meter,
+    retry::MAX_RETRIES,
     server::Server,
     tls::Tls,
     transport::{Headers, Settings},
+    variables::Variables,
+    warning::Warnings,
 };
 
 /// Which HTTP is spoken.
@@ -25,6 +34,12 @@ pub enum HttpVersion {
     Http2,
 }
 
+/// hyper's own limit of an HTTP/2 head is 16 KiB, Go's 10 MiB. As this is also the size of the buffer that HTTP/1.1 reads into, it is not
+/// larger than it is useful.
+const MAX_HEAD: u32 = 256 << 10;
+/// hyper reads in pieces of this size.
+const MIN_HEAD: u32 = 8 << 10;
+
 /// A server and how to talk to it.
 #[derive(Clone)]
 pub struct Builder {
@@ -33,13 +48,19 @@ pub struct Builder {
     tls: Option<Arc<dyn TlsSource>>,
     proxy: Option<String>,
     asks_environment: bool,
-    version: HttpVersion,
+    version: Option<HttpVersion>,
     user_agent: String,
     connect_timeout: Duration,
     head_timeout: Option<Duration>,
-    ping: Option<(Duration, Duration)>,
+    ping: Option<Option<(Duration, Duration)>>,
     accepts_gzip: bool,
     allows_plain_credentials: bool,
+    max_retries: u32,
+    rate: Option<(f32, u32)>,
+    warnings: Warnings,
+    metrics: Option<Arc<dyn TransportMetrics>>,
+    max_head: u32,
+    max_body: Option<u64>,
 }
 
 impl Builder {
@@ -50,16 +71,21 @@ impl Builder {
             tls: None,
             proxy: None,
             asks_environment: true,
-            version: HttpVersion::Auto,
+            version: None,
             user_agent: concat!(env!("CARGO_PKG_NAME"), "/", env!("CARGO_PKG_VERSION")).to_owned(),
             // Go's dialer as client-go sets it. Here TLS and the beginning of HTTP/2 are within it.
             connect_timeout: Duration::from_secs(30),
             // An API server answers or gives up within a minute (its `--request-timeout`).
             head_timeout: Some(Duration::from_secs(90)),
-            // client-go's `HTTP2_READ_IDLE_TIMEOUT_SECONDS` and `HTTP2_PING_TIMEOUT_SECONDS`.
-            ping: Some((Duration::from_secs(30), Duration::from_secs(15))),
+            ping: None,
             accepts_gzip: true,
             allows_plain_credentials: false,
+            max_retries: MAX_RETRIES,
+            rate: None,
+            warnings: Warnings::default(),
+            metrics: None,
+            max_head: MAX_HEAD,
+            max_body: None,
         }
     }
 
@@ -93,10 +119,10 @@ impl Builder {
         self
     }
 
-    /// Which HTTP is spoken.
+    /// Which HTTP is spoken. Where nothing is said, [`HttpVersion::Auto`], or HTTP/1.1 where the variable `DISABLE_HTTP2` is set.
     #[must_use]
     pub fn http_version(mut self, version: HttpVersion) -> Self {
-        self.version = version;
+        self.version = Some(version);
         self
     }
 
@@ -123,10 +149,11 @@ impl Builder {
     }
 
     /// After how long without a word an HTTP/2 server is asked whether it is there, and how long its answer may take before the connection
-    /// and everything on it fails; `None` never. 30 s and 15 s.
+    /// and everything on it fails; `None` never. Where nothing is said, 30 s and 15 s, or what the variables
+    /// `HTTP2_READ_IDLE_TIMEOUT_SECONDS` and `HTTP2_PING_TIMEOUT_SECONDS` say.
     #[must_use]
     pub fn http2_ping(mut self, ping: Option<(Duration, Duration)>) -> Self {
-        self.ping = ping;
+        self.ping = Some(ping);
         self
     }
 
@@ -144,6 +171,51 @@ impl Builder {
         self
     }
 
+    /// How often a request is sent again at most, where the server asks for it or an answer that may be asked for again was lost. 10; 0 for
+    /// never. Watches, and requests that their sender repeats (`RepeatedBySender`), are not sent again whatever this says.
+    #[must_use]
+    pub fn max_retries(mut self, n: u32) -> Self {
+        self.max_retries = n;
+        self
+    }
+
+    /// At most so many requests a second go out on average, and so many at once; others wait their turn, and so does each retry. Watches
+    /// are not counted. There is no limit unless this sets one: servers look after themselves (API priority and fairness).
+    #[must_use]
+    pub fn rate_limit(mut self, per_second: f32, burst: u32) -> Self {
+        self.rate = Some((per_second, burst));
+        self
+    }
+
+    /// Who hears of the `Warning` headers of responses, once for each text. Without, they are logged.
+    #[must_use]
+    pub fn warnings(mut self, handler: Arc<dyn WarningHandler>) -> Self {
+        self.warnings = Warnings::new(handler);
+        self
+    }
+
+    /// Who is told of connections, retries and waits. Without, nothing is measured.
+    #[must_use]
+    pub fn metrics(mut self, metrics: Arc<dyn TransportMetrics>) -> Self {
+        self.metrics = Some(metrics);
+        self
+    }
+
+    /// How many bytes the head of a response may have; 8 KiB at least. 256 KiB. A longer one is an error.
+    #[must_use]
+    pub fn max_head_size(mut self, n_bytes: u32) -> Self {
+        self.max_head = n_bytes.max(MIN_HEAD);
+        self
+    }
+
+    /// How many bytes the body of a response may have once its compression is undone, a watch's excepted; what is beyond is an error.
+    /// `None`, as it begins, for any number: a LIST is as long as it is, and read as it comes.
+    #[must_use]
+    pub fn max_body_size(mut self, n_bytes: Option<u64>) -> Self {
+        self.max_body = n_bytes;
+        self
+    }
+
     /// The transport. Nothing is connected yet, but what is wrong with the URL, the certificates or a setting is said here.
     ///
     /// # Errors
@@ -154,9 +226,23 @@ impl Builder {
             Error::configuration(format!("user agent {:?}: cannot be a header", self.user_agent))
                 .caused_by(cause)
         })?;
+        let variables = Variables::of_process();
+        let version = self.version.unwrap_or(variables.version);
+        let limit = match self.rate {
+            None => None,
+            Some((per_second, burst)) => {
+                Some(Bucket::new(per_second, burst).map(Mutex::new).ok_or_else(|| {
+                    let problem = "both numbers need to be more than zero";
+                    Error::configuration(format!(
+                        "rate limit of {per_second} a second, {burst} at once: {problem}"
+                    ))
+                })?)
+            }
+        };
+        let meter = Meter::new(self.metrics);
         let tls = server.is_tls.then(|| {
             let source = self.tls.unwrap_or_else(|| Arc::new(TlsMaterial::default()));
-            Tls::new(source, &server, self.version)
+            Tls::new(source, &server, version)
         });
         if let Some(tls) = &tls {
             tls.current()?;
@@ -174,9 +260,11 @@ impl Builder {
         let dialer = Dialer {
             route,
             server,
-            version: self.version,
+            version,
             connect_timeout: self.connect_timeout,
-            ping: self.ping,
+            ping: self.ping.unwrap_or(variables.ping),
+            max_head: self.max_head,
+            meter: meter.clone(),
         };
         Ok(HyperTransport::new(Settings {
             dialer,
@@ -184,6 +272,11 @@ impl Builder {
             authorizer: self.authorizer,
             headers,
             head_timeout: self.head_timeout,
+            max_retries: self.max_retries,
+            limit,
+            warnings: self.warnings,
+            meter,
+            max_body: self.max_body,
         }))
     }
 }
@@ -196,6 +289,8 @@ impl fmt::Debug for Builder {
             .field("head_timeout", &self.head_timeout)
             .field("ping", &self.ping)
             .field("accepts_gzip", &self.accepts_gzip)
+            .field("max_retries", &self.max_retries)
+            .field("rate", &self.rate)
             .finish_non_exhaustive()
     }
 }

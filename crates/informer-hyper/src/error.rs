@@ -12,7 +12,8 @@ pub struct Error(Arc<Inner>);
 struct Inner {
     kind: Kind,
     message: String,
-    cause: Option<BoxError>,
+    n_attempts: u32,
+    cause: Option<Arc<dyn std::error::Error + Send + Sync>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,6 +32,7 @@ impl Error {
         Self(Arc::new(Inner {
             kind,
             message: message.into(),
+            n_attempts: 1,
             cause: None,
         }))
     }
@@ -43,8 +45,25 @@ impl Error {
         Self(Arc::new(Inner {
             kind: self.0.kind,
             message: self.0.message.clone(),
-            cause: Some(cause.into()),
+            n_attempts: self.0.n_attempts,
+            cause: Some(cause.into().into()),
         }))
+    }
+
+    /// The same, of the last of so many attempts.
+    pub(crate) fn after(self, n_attempts: u32) -> Self {
+        Self(Arc::new(Inner {
+            kind: self.0.kind,
+            message: self.0.message.clone(),
+            n_attempts,
+            cause: self.0.cause.clone(),
+        }))
+    }
+
+    /// How often the request was sent, or was tried to be.
+    #[must_use]
+    pub fn attempts(&self) -> u32 {
+        self.0.n_attempts
     }
 
     /// No connection came about: refused, unreachable, an unknown name, no agreement on TLS or HTTP, too late.
@@ -86,7 +105,11 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0.message)
+        f.write_str(&self.0.message)?;
+        match self.0.n_attempts {
+            0 | 1 => Ok(()),
+            n => write!(f, ", in {n} attempts"),
+        }
     }
 }
 

@@ -15,12 +15,16 @@
 //! 3. Credentials go over TLS or to this machine; anywhere else only where the builder says so. A 401 is reported to the authorizer.
 //! 4. An HTTP/2 connection carries as many requests as the server allows, 100 at most; then another is opened. A connection that is closed or
 //!    closing, or made with certificates that have changed since, gets no new request.
-//! 5. A request is sent once more only if an old connection turned out to be closed before any of it was sent, or, for a GET, before anything
-//!    came back.
+//! 5. A request is sent once more at once only if an old connection turned out to be closed before any of it was sent, or, for a GET, before
+//!    anything came back. It is sent up to ten times more where the server answers 429 or 5xx with `Retry-After`, after that time; and, after
+//!    a second, where it was certainly not processed or is a GET, and its connection ended before the answer. Never so a watch, nor what
+//!    its sender repeats by itself (`RepeatedBySender`): two back-offs, one upon the other, would only hide what is wrong. Each response says
+//!    how many [`Attempts`] it took, each error as well.
 //! 6. gzip is asked for and undone, flush by flush and over any number of members.
 //! 7. Connections go through the proxy that is given (`http`, `https`, `socks5`), else through the one that `HTTPS_PROXY` and its like name,
 //!    except to what `NO_PROXY` names; one that cannot be used is an error, never a direct connection.
-//! 8. A quiet watch is left alone; a server that is gone is found out by pings (HTTP/2) or TCP keep-alive.
+//! 8. Redirects are answers like any other: none is followed, so that credentials go nowhere else.
+//! 9. A quiet watch is left alone; a server that is gone is found out by pings (HTTP/2) or TCP keep-alive.
 //!
 //! # Example
 //! ```
@@ -68,13 +72,21 @@ mod body;
 mod builder;
 mod connection;
 mod error;
+mod limit;
+mod metrics;
 mod pool;
+mod retry;
 mod server;
 mod tasks;
 mod tls;
 mod transport;
+mod variables;
+mod warning;
 
 pub use body::ResponseBody;
 pub use builder::{Builder, HttpVersion};
 pub use error::Error;
+pub use metrics::TransportMetrics;
+pub use retry::{Attempts, Retry, RetryReason};
 pub use transport::HyperTransport;
+pub use warning::{Warning, WarningHandler};

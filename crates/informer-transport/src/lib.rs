@@ -68,8 +68,8 @@ pub use credentials::{Authorize, ClientCertificate, CredentialError, Roots, TlsM
 pub use list::{ListEnd, ListError, ListSplitter};
 pub use objects::{DynamicObject, ObjectMeta, OwnerReference, PackedObject, PartialMetadata};
 pub use request::{
-    DeleteOptions, Patch, Preconditions, Propagation, Query, RequestBuilder, RequestError, Selectors,
-    WriteOptions,
+    DeleteOptions, Patch, Preconditions, Propagation, Query, RepeatedBySender, RequestBuilder, RequestError,
+    Selectors, WriteOptions,
 };
 pub use status::{Status, StatusCause, StatusDetails, StatusMeta};
 #[cfg(feature = "tower")]

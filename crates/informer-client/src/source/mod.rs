@@ -5,9 +5,12 @@ mod watch;
 
 use std::{fmt, sync::Arc};
 
+use bytes::Bytes;
+use http::Request;
 use informer_core::{ListRequest, ListerWatcher, WatchRequest};
 use informer_transport::{
-    Asked, Codec, DEFAULT_FRAME_LIMIT, ListSplitter, Query, Selectors, Transport, WatchDecoder, Wire,
+    Asked, Codec, DEFAULT_FRAME_LIMIT, ListSplitter, Query, RepeatedBySender, Selectors, Transport,
+    WatchDecoder, Wire,
 };
 
 use crate::{Api, Error, body::Chunks};
@@ -105,7 +108,7 @@ where
 
     async fn list(&self, request: ListRequest) -> Result<Self::List, Error> {
         let query = self.tweaked(Query::of_list(&self.selectors, &request));
-        let request = self.api.requests().list(&query)?;
+        let request = repeated(self.api.requests().list(&query)?);
         let response = self.api.client().send(request, Asked::List).await?;
         let wire = Wire::of(response.headers());
         Ok(ListFeed::new(
@@ -122,7 +125,7 @@ where
             Asked::Watch
         };
         let query = self.tweaked(Query::of_watch(&self.selectors, &request));
-        let request = self.api.requests().watch(&query)?;
+        let request = repeated(self.api.requests().watch(&query)?);
         let response = self.api.client().send(request, asked).await?;
         let codec = self.api.codec();
         let mut decoder = WatchDecoder::new(asked)
@@ -138,4 +141,10 @@ where
             codec.clone(),
         ))
     }
+}
+
+/// Who reflects from a source repeats its requests, with a back-off and a status of its own.
+fn repeated(mut request: Request<Bytes>) -> Request<Bytes> {
+    request.extensions_mut().insert(RepeatedBySender);
+    request
 }

@@ -27,6 +27,14 @@ pub struct ResponseBody {
     lease: Option<Lease>,
     url: Arc<str>,
     stage: Stage,
+    limit: Option<Limit>,
+}
+
+/// How much of a body may come.
+#[derive(Debug, Clone, Copy)]
+struct Limit {
+    most: u64,
+    left: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,13 +48,21 @@ enum Stage {
 }
 
 impl ResponseBody {
-    pub(crate) fn new(incoming: Incoming, is_gzip: bool, lease: Lease, url: Arc<str>) -> Self {
+    /// `limit` is of the decoded bytes.
+    pub(crate) fn new(
+        incoming: Incoming,
+        is_gzip: bool,
+        lease: Lease,
+        url: Arc<str>,
+        limit: Option<u64>,
+    ) -> Self {
         let mut body = Self {
             incoming,
             gunzip: is_gzip.then(|| Box::new(Gunzip::new())),
             lease: Some(lease),
             url,
             stage: Stage::Streaming,
+            limit: limit.map(|most| Limit { most, left: most }),
         };
         // A response without a body is never polled by many readers.
         if body.incoming.is_end_stream() {
@@ -71,6 +87,20 @@ impl ResponseBody {
         Poll::Ready(Some(Err(error)))
     }
 
+    /// Decoded bytes, unless they are too many.
+    fn data(&mut self, data: Bytes) -> Poll<Option<Result<Frame<Bytes>, Error>>> {
+        if let Some(limit) = &mut self.limit {
+            let Some(left) = limit.left.checked_sub(data.len() as u64) else {
+                let message = format!("the response of {} has more than {} bytes", self.url, limit.most);
+                self.stage = Stage::Over;
+                self.lease = None;
+                return Poll::Ready(Some(Err(Error::new(Kind::Body, message))));
+            };
+            limit.left = left;
+        }
+        Poll::Ready(Some(Ok(Frame::data(data))))
+    }
+
     fn corrupt(&mut self, problem: &str) -> Poll<Option<Result<Frame<Bytes>, Error>>> {
         self.stage = Stage::Over;
         self.lease = None;
@@ -93,7 +123,7 @@ impl Body for ResponseBody {
         let this = &mut *self;
         while this.stage != Stage::Over {
             match this.gunzip.as_mut().map(|gunzip| gunzip.next()) {
-                Some(Ok(Some(decoded))) => return Poll::Ready(Some(Ok(Frame::data(decoded)))),
+                Some(Ok(Some(decoded))) => return this.data(decoded),
                 Some(Err(problem)) => return this.corrupt(problem),
                 Some(Ok(None)) | None => {}
             }
@@ -122,7 +152,7 @@ impl Body for ResponseBody {
                 // HTTP/2 ends a stream with one of these.
                 (Ok(data), _) if data.is_empty() => {}
                 (Ok(data), Some(gunzip)) => gunzip.feed(data),
-                (Ok(data), None) => return Poll::Ready(Some(Ok(Frame::data(data)))),
+                (Ok(data), None) => return this.data(data),
                 (Err(trailers), _) => return Poll::Ready(Some(Ok(trailers))),
             }
         }

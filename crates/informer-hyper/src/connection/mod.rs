@@ -129,7 +129,9 @@ pub(crate) struct Failed {
     pub(crate) error: hyper::Error,
     /// None of the request was sent.
     pub(crate) is_unsent: bool,
-    /// The connection had ended, and nothing came on it in answer.
+    /// The connection has ended.
+    pub(crate) has_ended: bool,
+    /// It had ended, and nothing came on it in answer.
     pub(crate) is_stale: bool,
 }
 
@@ -194,19 +196,28 @@ impl Lease {
                 *request.version_mut() = Version::HTTP_11;
                 let n_read = link.signals.n_read();
                 let sent = link.sender.try_send_request(request).await;
-                sent.map_err(|mut failed| Failed {
-                    is_unsent: failed.take_message().is_some(),
-                    is_stale: link.signals.n_read() == n_read && has_ended(failed.error()),
-                    error: failed.into_error(),
+                sent.map_err(|mut failed| {
+                    let has_ended = has_ended(failed.error());
+                    Failed {
+                        is_unsent: failed.take_message().is_some(),
+                        has_ended,
+                        is_stale: has_ended && link.signals.n_read() == n_read,
+                        error: failed.into_error(),
+                    }
                 })
             }
             Leased::Shared(_, link) => {
                 *request.version_mut() = Version::HTTP_2;
                 let sent = link.sender.try_send_request(request).await;
-                sent.map_err(|mut failed| Failed {
-                    is_unsent: failed.take_message().is_some(),
-                    is_stale: link.signals.is_closing() || has_ended(failed.error()),
-                    error: failed.into_error(),
+                sent.map_err(|mut failed| {
+                    let has_ended = link.signals.is_closing() || has_ended(failed.error());
+                    Failed {
+                        // The server says of a stream that it refuses that it did nothing with it (RFC 9113, section 8.7).
+                        is_unsent: failed.take_message().is_some() || is_refused_stream(failed.error()),
+                        has_ended,
+                        is_stale: has_ended,
+                        error: failed.into_error(),
+                    }
                 })
             }
         }
@@ -235,6 +246,17 @@ impl Drop for Lease {
             lock(&pool).release(*slot, now());
         }
     }
+}
+
+fn is_refused_stream(error: &hyper::Error) -> bool {
+    let mut cause = std::error::Error::source(error);
+    while let Some(inner) = cause {
+        if let Some(inner) = inner.downcast_ref::<h2::Error>() {
+            return inner.reason() == Some(h2::Reason::REFUSED_STREAM);
+        }
+        cause = inner.source();
+    }
+    false
 }
 
 /// Whether the error means that the connection as a whole is over, rather than this exchange.

@@ -18,6 +18,7 @@ use super::{
 use crate::{
     Error, HttpVersion,
     error::Kind,
+    metrics::Meter,
     server::Server,
     tasks::{Spawner, Tasks},
     tls::{Ready, handshake_problem},
@@ -37,6 +38,9 @@ pub(crate) struct Dialer {
     pub(crate) connect_timeout: Duration,
     /// How often an HTTP/2 connection is asked whether it is alive, and how long the answer may take.
     pub(crate) ping: Option<(Duration, Duration)>,
+    /// How long the head of a response may be.
+    pub(crate) max_head: u32,
+    pub(crate) meter: Meter,
 }
 
 /// A connection, ready for requests.
@@ -49,7 +53,9 @@ pub(crate) enum Opened {
 impl Dialer {
     /// Opens a connection in time or not at all.
     pub(crate) async fn open(&self, tls: Option<&Ready>, tasks: &Arc<Tasks>) -> Result<Opened, Error> {
-        match tokio::time::timeout(self.connect_timeout, self.open_unhurried(tls, tasks)).await {
+        let begun = self.meter.begin();
+        let opened = tokio::time::timeout(self.connect_timeout, self.open_unhurried(tls, tasks)).await;
+        let opened = match opened {
             Ok(result) => result,
             Err(_) => {
                 let message = format!(
@@ -59,7 +65,12 @@ impl Dialer {
                 );
                 Err(Error::new(Kind::Connect, message).caused_by(io::Error::from(io::ErrorKind::TimedOut)))
             }
-        }
+        };
+        begun.end(|metrics, took| match &opened {
+            Ok(opened) => metrics.connection_opened(matches!(opened, Opened::Shared(_)), took),
+            Err(error) => metrics.connection_failed(error, took),
+        });
+        opened
     }
 
     async fn open_unhurried(&self, tls: Option<&Ready>, tasks: &Arc<Tasks>) -> Result<Opened, Error> {
@@ -99,7 +110,10 @@ impl Dialer {
             .caused_by(cause)
         })?;
         let connector = TlsConnector::from(Arc::clone(&tls.config));
-        let stream = connector.connect(name.clone(), tcp).await.map_err(|cause| {
+        let begun = self.meter.begin();
+        let stream = connector.connect(name.clone(), tcp).await;
+        begun.end(|metrics, took| metrics.handshake(stream.is_ok(), took));
+        let stream = stream.map_err(|cause| {
             Error::new(
                 Kind::Tls,
                 handshake_problem(&cause, self.server.url(), &name.to_str()),
@@ -123,9 +137,15 @@ impl Dialer {
         signals: Arc<Signals>,
         tasks: &Arc<Tasks>,
     ) -> Result<Http1Link, Error> {
-        let begun = http1::handshake::<_, Full<Bytes>>(io).await;
+        let mut builder = http1::Builder::new();
+        builder.max_buf_size(self.max_head as usize);
+        let begun = builder.handshake::<_, Full<Bytes>>(io).await;
         let (sender, connection) = begun.map_err(|cause| self.no_http(cause))?;
-        let task = tasks.spawn(Driven::new(connection, Arc::clone(&signals)));
+        let task = tasks.spawn(Driven::new(
+            connection,
+            Arc::clone(&signals),
+            self.meter.life(false),
+        ));
         Ok(Http1Link::new(sender, signals, task))
     }
 
@@ -138,6 +158,7 @@ impl Dialer {
         let mut builder = http2::Builder::new(Spawner::new(tasks));
         builder
             .timer(TokioTimer::new())
+            .max_header_list_size(self.max_head)
             .initial_stream_window_size(STREAM_WINDOW)
             .initial_connection_window_size(CONNECTION_WINDOW);
         if let Some((every, timeout)) = self.ping {
@@ -148,7 +169,11 @@ impl Dialer {
         }
         let begun = builder.handshake::<_, Full<Bytes>>(io).await;
         let (sender, connection) = begun.map_err(|cause| self.no_http(cause))?;
-        tasks.spawn(Driven::new(connection, Arc::clone(&signals)));
+        tasks.spawn(Driven::new(
+            connection,
+            Arc::clone(&signals),
+            self.meter.life(true),
+        ));
         // The server begins with its settings (RFC 9113, section 3.4), which say how many requests the connection may carry.
         if !signals.settings().await {
             let message = format!("{} does not speak HTTP/2", self.server.url());

@@ -13,6 +13,7 @@ use std::{
 use tokio::sync::Notify;
 
 use super::frames::Said;
+use crate::metrics::Life;
 
 /// More streams are not opened on one connection, whatever the server allows: so many of them, all stalled by slow readers, still leave
 /// room in the window of the connection (see `open`). It is also the number that Go and hyper assume when the server says nothing.
@@ -108,13 +109,15 @@ impl Signals {
 pub(crate) struct Driven<C> {
     connection: Pin<Box<C>>,
     signals: Arc<Signals>,
+    _life: Life,
 }
 
 impl<C> Driven<C> {
-    pub(crate) fn new(connection: C, signals: Arc<Signals>) -> Self {
+    pub(crate) fn new(connection: C, signals: Arc<Signals>, life: Life) -> Self {
         Self {
             connection: Box::pin(connection),
             signals,
+            _life: life,
         }
     }
 }

@@ -1,30 +1,40 @@
 //! `HyperTransport`: a request in, a response whose body streams out.
 
+mod attempts;
 mod flight;
 mod prepared;
 
-use std::{fmt, io, sync::Arc, time::Duration};
+use std::{
+    fmt, io,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use bytes::Bytes;
 use http::{
-    Request, Response, StatusCode,
+    Request, Response,
     header::{CONTENT_ENCODING, CONTENT_LENGTH},
 };
 use hyper::body::Incoming;
 use informer_transport::{Authorize, Transport};
+use tracing::Instrument as _;
 
 pub(crate) use self::prepared::Headers;
 use self::{
+    attempts::NoAnswer,
     flight::{Flight, Turn},
     prepared::Prepared,
 };
 use crate::{
     Builder, Error, HttpVersion, ResponseBody,
-    connection::{Dialer, Failed, Lease, Opened, SharedPool, lock, now},
+    connection::{Dialer, Failed, Http1Link, Http2Link, Lease, Opened, SharedPool, lock, now},
     error::Kind,
+    limit::Bucket,
+    metrics::Meter,
     pool::{Pool, Taken},
     tasks::Tasks,
     tls::{Ready, Tls},
+    warning::Warnings,
 };
 
 /// A [`Transport`] to one server over hyper. Clones share their connections, which close when the last clone is dropped, under whatever runs
@@ -49,6 +59,11 @@ pub(crate) struct Settings {
     pub(crate) authorizer: Option<Arc<dyn Authorize>>,
     pub(crate) headers: Headers,
     pub(crate) head_timeout: Option<Duration>,
+    pub(crate) max_retries: u32,
+    pub(crate) limit: Option<Mutex<Bucket>>,
+    pub(crate) warnings: Warnings,
+    pub(crate) meter: Meter,
+    pub(crate) max_body: Option<u64>,
 }
 
 impl HyperTransport {
@@ -87,24 +102,23 @@ impl Transport for HyperTransport {
 
     async fn send(&self, request: Request<Bytes>) -> Result<Response<ResponseBody>, Error> {
         let inner = &*self.inner;
-        let settings = &inner.settings;
-        let authorizer = settings.authorizer.as_deref();
-        let prepared = Prepared::new(request, &settings.dialer.server, &settings.headers, authorizer).await?;
-        let (response, lease) = inner.exchange(&prepared).await?;
-        if response.status() == StatusCode::UNAUTHORIZED
-            && prepared.is_authorized
-            && let Some(authorizer) = authorizer
-        {
-            authorizer.rejected();
-        }
-        Ok(inner.decoded(response, lease, prepared.asked_for_gzip))
+        // Neither headers nor bodies: they may hold what nobody else should read.
+        let span = tracing::debug_span!(
+            "request",
+            server = &*inner.url,
+            method = request.method().as_str(),
+            path = request.uri().path(),
+            attempts = tracing::field::Empty,
+            status = tracing::field::Empty,
+        );
+        inner.attempts(request).instrument(span).await
     }
 }
 
 impl Inner {
     /// Sends the request on a connection, and once more on a new one where an old one proved to be of no use: it had been closed before
     /// anything of this request was sent, or before anything came back for a request that may be repeated.
-    async fn exchange(&self, prepared: &Prepared) -> Result<(Response<Incoming>, Lease), Error> {
+    async fn exchange(&self, prepared: &Prepared) -> Result<(Response<Incoming>, Lease), NoAnswer> {
         let tls = self.settings.tls.as_ref().map(Tls::current).transpose()?;
         let mut lease = self.checkout(tls.as_ref()).await?;
         let first = self.response_head(&mut lease, prepared).await?;
@@ -113,7 +127,7 @@ impl Inner {
             Err(failed) => {
                 let may_repeat = failed.is_unsent || (failed.is_stale && prepared.is_repeatable());
                 if !(lease.is_reused() && may_repeat) {
-                    return Err(self.failed(failed));
+                    return Err(self.failed(failed, lease, prepared));
                 }
                 tracing::debug!(server = &*self.url, error = %failed.error, "Connection was closed meanwhile, trying another");
             }
@@ -122,7 +136,7 @@ impl Inner {
         let mut lease = self.dial(tls.as_ref()).await?;
         match self.response_head(&mut lease, prepared).await? {
             Ok(response) => Ok((response, lease)),
-            Err(failed) => Err(self.failed(failed)),
+            Err(failed) => Err(self.failed(failed, lease, prepared)),
         }
     }
 
@@ -143,8 +157,16 @@ impl Inner {
         }
     }
 
-    fn failed(&self, failed: Failed) -> Error {
-        Error::new(Kind::Request, format!("no response from {}", self.url)).caused_by(failed.error)
+    fn failed(&self, failed: Failed, lease: Lease, prepared: &Prepared) -> NoAnswer {
+        let may_repeat = failed.is_unsent || (failed.has_ended && prepared.is_repeatable());
+        if failed.is_unsent || failed.has_ended {
+            lease.retire();
+        }
+        let message = format!("no response from {}", self.url);
+        NoAnswer {
+            error: Error::new(Kind::Request, message).caused_by(failed.error),
+            may_repeat,
+        }
     }
 
     /// An open connection, else a new one.
@@ -157,12 +179,21 @@ impl Inner {
                 None => return self.dial(tls).await,
                 Some(Taken::Single(mut link)) => {
                     if link.is_ready().await {
-                        return Ok(Lease::reused(Taken::Single(link), generation, &self.pool));
+                        return Ok(self.reused(Taken::Single(link), generation));
                     }
                 }
-                Some(shared) => return Ok(Lease::reused(shared, generation, &self.pool)),
+                Some(shared) => return Ok(self.reused(shared, generation)),
             }
         }
+    }
+
+    fn reused(&self, taken: Taken<Http1Link, Http2Link>, generation: u64) -> Lease {
+        let lease = Lease::reused(taken, generation, &self.pool);
+        let is_http2 = lease.is_http2();
+        self.settings
+            .meter
+            .tell(|metrics| metrics.connection_reused(is_http2));
+        lease
     }
 
     /// A new connection, or one that somebody else opened while this waited for its turn.
@@ -174,7 +205,7 @@ impl Inner {
             Turn::First(ticket) => {
                 let taken = lock(&self.pool).take_shared(generation, now());
                 if let Some((slot, link)) = taken {
-                    return Ok(Lease::reused(Taken::Shared(slot, link), generation, &self.pool));
+                    return Ok(self.reused(Taken::Shared(slot, link), generation));
                 }
                 Some(ticket)
             }
@@ -195,10 +226,10 @@ impl Inner {
         &self,
         response: Response<Incoming>,
         lease: Lease,
-        asked_for_gzip: bool,
+        prepared: &Prepared,
     ) -> Response<ResponseBody> {
         let (mut head, incoming) = response.into_parts();
-        let is_gzip = asked_for_gzip
+        let is_gzip = prepared.asked_for_gzip
             && head
                 .headers
                 .get(CONTENT_ENCODING)
@@ -207,9 +238,10 @@ impl Inner {
             head.headers.remove(CONTENT_ENCODING);
             head.headers.remove(CONTENT_LENGTH);
         }
+        let limit = self.settings.max_body.filter(|_| !prepared.is_long_running);
         Response::from_parts(
             head,
-            ResponseBody::new(incoming, is_gzip, lease, Arc::clone(&self.url)),
+            ResponseBody::new(incoming, is_gzip, lease, Arc::clone(&self.url), limit),
         )
     }
 }

@@ -37,13 +37,12 @@ pub(crate) struct Prepared {
 
 impl Prepared {
     pub(crate) async fn new(
-        request: Request<Bytes>,
+        request: &Request<Bytes>,
         server: &Server,
         add: &Headers,
         authorizer: Option<&dyn Authorize>,
     ) -> Result<Self, Error> {
-        let (parts, body) = request.into_parts();
-        let mut headers = parts.headers;
+        let mut headers = request.headers().clone();
         if !headers.contains_key(USER_AGENT) {
             headers.insert(USER_AGENT, add.user_agent.clone());
         }
@@ -59,6 +58,10 @@ impl Prepared {
             authorizer.authorize(&mut headers).await.map_err(|cause| {
                 Error::new(Kind::Credentials, format!("no credentials for {}", server.url())).caused_by(cause)
             })?;
+            // Whoever implements an authorizer may forget it, and logs of headers are beyond our control.
+            if let Some(value) = headers.get_mut(AUTHORIZATION) {
+                value.set_sensitive(true);
+            }
             // An authorizer that adds nothing may still give a client certificate.
             is_authorized = true;
             adds_credentials = headers.len() > n_before;
@@ -68,11 +71,11 @@ impl Prepared {
             return Err(Error::new(Kind::Credentials, message));
         }
         Ok(Self {
-            method: parts.method,
-            path: server.prefixed(&parts.uri)?,
-            is_long_running: is_long_running(&parts.uri),
+            method: request.method().clone(),
+            path: server.prefixed(request.uri())?,
+            is_long_running: is_long_running(request.uri()),
             headers,
-            body,
+            body: request.body().clone(),
             asked_for_gzip,
             is_authorized,
         })
@@ -100,7 +103,7 @@ impl Prepared {
 }
 
 /// Whether the response goes on for as long as somebody reads: a watch, or a log that is followed.
-fn is_long_running(uri: &Uri) -> bool {
+pub(crate) fn is_long_running(uri: &Uri) -> bool {
     let query = uri.query().unwrap_or_default();
     query.split('&').any(|pair| match pair.split_once('=') {
         Some(("watch" | "follow", value)) => {

@@ -259,9 +259,12 @@ async fn a_get_is_sent_again_when_an_old_connection_closes_without_an_answer() {
 }
 
 #[tokio::test]
-async fn it_is_not_sent_a_third_time() {
+async fn without_retries_it_is_not_sent_a_third_time() {
     let (url, requests, _tasks) = raw(&[OK_THEN_CLOSED, b"", OK]).await;
-    let transport = HyperTransport::builder(url.clone()).build().expect("a transport");
+    let transport = HyperTransport::builder(url.clone())
+        .max_retries(0)
+        .build()
+        .expect("a transport");
     assert_eq!(text(&transport, "/1").await, "ok");
     let error = fetch(&transport, "/2").await.expect_err("closed twice");
     assert_eq!(error.to_string(), format!("no response from {url}"));
@@ -269,9 +272,12 @@ async fn it_is_not_sent_a_third_time() {
 }
 
 #[tokio::test]
-async fn nothing_is_sent_again_once_an_answer_began() {
+async fn without_retries_nothing_is_sent_again_once_an_answer_began() {
     let (url, requests, _tasks) = raw(&[OK_THEN_HALF, OK]).await;
-    let transport = HyperTransport::builder(url).build().expect("a transport");
+    let transport = HyperTransport::builder(url)
+        .max_retries(0)
+        .build()
+        .expect("a transport");
     assert_eq!(text(&transport, "/1").await, "ok");
     fetch(&transport, "/2").await.expect_err("half an answer");
     assert_eq!(requests.lock().expect("lock").len(), 2);

@@ -4,7 +4,9 @@ mod builder;
 mod patch;
 mod path;
 mod query;
+mod repeated;
 
 pub use builder::{RequestBuilder, RequestError};
 pub use patch::{DeleteOptions, Patch, Preconditions, Propagation, WriteOptions};
 pub use query::{Query, Selectors};
+pub use repeated::RepeatedBySender;
