@@ -6,6 +6,9 @@
 //! `label`, `delete`. It can live by itself ([`Options::workload`]) or be written to through [`Server::with`] or over HTTP. What it answers
 //! is compared with kube-apiserver, request by request.
 //!
+//! [`HostileProxy`] stands between clients and this or any other server: it cuts, resets, delays, drips, reorders and silences
+//! connections, from a seed or by command.
+//!
 //! # What it is not
 //! It speaks JSON only and no TLS: a body in protobuf, as `kubectl create configmap` sends it, or in YAML gets 415. It keeps everything in
 //! memory, and leaves out what `FakeApi` leaves out: admission, validation by schema, defaults, scheduling, garbage collection. Never
@@ -34,7 +37,9 @@
 //! Dropping the future of [`Server::start`] leaves nothing behind. Dropping a [`Server`] stops it; [`Server::shutdown`] also waits until
 //! nothing of it runs.
 
+mod hostile;
 mod serve;
 mod server;
 
+pub use hostile::HostileProxy;
 pub use server::{Options, Server};

@@ -63,7 +63,8 @@ mod tests {
             "HTTP2_READ_IDLE_TIMEOUT_SECONDS",
             "HTTP2_PING_TIMEOUT_SECONDS",
         );
-        let table: &[(&[(&str, &str)], HttpVersion, Option<(u64, u64)>)] = &[
+        type Case<'a> = (&'a [(&'a str, &'a str)], HttpVersion, Option<(u64, u64)>);
+        let table: &[Case<'_>] = &[
             (&[], HttpVersion::Auto, Some((30, 15))),
             (
                 &[(off, ""), (idle, ""), (answer, "")],

@@ -46,6 +46,7 @@ mod clock;
 pub mod conformance;
 mod corpus;
 mod faults;
+pub mod hostile;
 mod http;
 mod rng;
 mod scripted;

@@ -7,6 +7,7 @@
 
 mod client;
 
+mod hostile;
 mod life;
 mod requests;
 mod watches;

@@ -39,7 +39,8 @@ async fn a_quiet_connection_is_asked_about_by_the_kernel() {
     let transport = HyperTransport::builder(url).build().expect("a transport");
     let server = async {
         let (mut stream, peer) = listener.accept().await.expect("a connection");
-        stream.read(&mut [0; 4096]).await.expect("a request");
+        let n = stream.read(&mut [0; 4096]).await.expect("a request");
+        assert!(n > 0);
         let head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n!\r\n";
         stream.write_all(head).await.expect("written");
         (stream, peer)
