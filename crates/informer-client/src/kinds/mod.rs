@@ -83,6 +83,21 @@ impl Kinds {
         self.insert(resource, Form::of::<K>(Some(Box::new(meta))))
     }
 
+    /// As [`register_with`](Self::register_with), for a type that holds all of an object, so that other forms can be made of it.
+    ///
+    /// # Errors
+    /// As [`register`](Self::register).
+    pub fn register_whole<K: 'static>(
+        &self,
+        resource: Resource,
+        meta: impl Meta<K> + 'static,
+    ) -> Result<&Self, KindConflict> {
+        let meta: Arc<dyn Meta<K>> = Arc::new(meta);
+        let mut form = Form::of::<K>(Some(Box::new(meta)));
+        form.whole = true;
+        self.insert(resource, form)
+    }
+
     /// Adds a type of k8s-openapi, which knows its kind.
     ///
     /// # Errors
@@ -95,10 +110,7 @@ impl Kinds {
             + 'static,
         K::Scope: crate::KnownScope,
     {
-        let meta: Arc<dyn Meta<K>> = Arc::new(crate::K8s);
-        let mut form = Form::of::<K>(Some(Box::new(meta)));
-        form.whole = true;
-        self.insert(crate::resource_of::<K>(), form)
+        self.register_whole::<K>(crate::resource_of::<K>(), crate::K8s)
     }
 
     /// Adds a kind without a type, such as discovery finds it.
@@ -182,7 +194,8 @@ impl Kinds {
         meta.downcast_ref::<Arc<dyn Meta<K>>>().cloned()
     }
 
-    /// Whether a type holds all of an object, so that other forms can be made of it: types of k8s-openapi do. Of any other nothing is known.
+    /// Whether a type holds all of an object, so that other forms can be made of it: types of k8s-openapi do, and those
+    /// that were [registered so](Self::register_whole). Of any other nothing is known.
     #[must_use]
     pub fn is_whole<K: 'static>(&self) -> bool {
         let id = TypeId::of::<K>();
