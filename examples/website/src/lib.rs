@@ -41,9 +41,9 @@ pub fn manager(
     let cache = Cache::builder(live).metrics(&registry.informers(), "website");
     let cluster = Cluster::cached("", cache.build()?);
 
-    let websites = cluster.kind::<Website>()?;
+    let changed = GenerationChanged::new::<Website>(K8s)?;
     let controller = Controller::builder("website")
-        .for_(websites.predicate(GenerationChanged::new::<Website>(K8s)?))
+        .for_(cluster.kind::<Website>()?.predicate(changed))
         .owns(cluster.kind::<ConfigMap>()?)
         .reconciler(Websites {
             client: cluster.client().clone().read_your_writes(),
@@ -51,6 +51,8 @@ pub fn manager(
             leadership: elector.leadership(),
         })
         .metrics_from(registry.clone())
+        // Tests run several replicas in one process.
+        .skip_name_validation()
         .build()?;
 
     let manager = Manager::builder()

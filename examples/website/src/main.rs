@@ -12,11 +12,10 @@ use informer::{
 async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
     tracing_subscriber::fmt().with_writer(std::io::stderr).init();
     let config = Config::find(&Overrides::default())?.ok_or("no kubeconfig")?;
-    let address = env::args().nth(1).unwrap_or_else(|| "127.0.0.1:8081".to_owned());
+    let at = env::args().nth(1).unwrap_or_else(|| "127.0.0.1:8081".to_owned());
     let mut replica = Options::new(env::var("POD_NAME").map_or_else(|_| unique_identity(), Into::into));
     replica.release_on_cancel = true;
     let transport = connector(&config).build()?;
-    let manager = website::manager(transport, config.namespace(), address.parse()?, replica)?;
-    manager.run().await?;
-    Ok(())
+    let manager = website::manager(transport, config.namespace(), at.parse()?, replica)?;
+    Ok(manager.run().await.map(drop)?)
 }

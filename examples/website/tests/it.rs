@@ -13,7 +13,7 @@ use tokio::{
     time,
 };
 
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(180);
 
 fn kind(group: &str, plural: &str, kind: &str) -> Resource {
     Resource::namespaced(group, "v1", plural, kind)

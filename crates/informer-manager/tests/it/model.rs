@@ -43,15 +43,17 @@ impl World {
     fn new(seed: u64, start: Instant) -> Self {
         let mut dice = Dice(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
         let election = dice.roll(2) == 0;
-        let mut options = Options::default();
-        options.election = election;
-        options.grace = match dice.roll(4) {
+        let grace = match dice.roll(4) {
             0 => Grace::Forever,
             1 => Grace::For(Duration::ZERO),
             _ => Grace::For(Duration::from_secs(30)),
         };
-        options.ready_within = (dice.roll(3) > 0).then(|| Duration::from_secs(120));
-        options.late = if dice.roll(2) == 0 { Late::GoOn } else { Late::Fail };
+        let options = Options {
+            grace,
+            ready_within: (dice.roll(3) > 0).then(|| Duration::from_secs(120)),
+            late: if dice.roll(2) == 0 { Late::GoOn } else { Late::Fail },
+            election,
+        };
         Self {
             dice,
             now: start,
