@@ -7,10 +7,12 @@ use informer_transport::{Authorize, TlsSource};
 use crate::{
     Environment, Error, Kubeconfig, Overrides, ProcessEnvironment,
     credentials::Credentials,
-    entries::{client_certificate, credentials, proxy, trust, with_scheme},
+    entries::{client_certificate, credentials, proxy, trust},
+    field::Field,
     in_cluster,
     load::{self, Found},
     resolve::{self, given},
+    server,
     tls::{Certificates, Trust},
 };
 
@@ -108,12 +110,15 @@ impl Config {
             None => None,
         };
         let has_certificate = client.is_some();
-        let trust = trust(cluster, overrides)?;
-        let server = given(&overrides.server)
-            .or_else(|| given(&cluster.entry.server))
-            .ok_or_else(|| cluster.field("server").error("missing"))?;
+        let trust = trust(cluster, &*environment, overrides)?;
         let uses_tls = client.is_some() || !matches!(trust, Trust::Platform);
-        let server = with_scheme(server, uses_tls);
+        let server = match (given(&overrides.server), given(&cluster.entry.server)) {
+            (Some(server), _) => {
+                server::url(&Field::other("the server of the overrides"), &server, uses_tls)?
+            }
+            (None, Some(server)) => server::url(&cluster.field("server"), &server, uses_tls)?,
+            (None, None) => return Err(cluster.field("server").error("missing")),
+        };
         let server_name = given(&overrides.tls_server_name).or_else(|| {
             // A server from elsewhere has another name, too.
             overrides

@@ -11,7 +11,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, header::AUTHORIZATION};
 use informer_core::BoxFuture;
 use informer_transport::{Authorize, CredentialError};
 
-use crate::{Environment, Error, exec::Plugin, field::Field, text};
+use crate::{Environment, Error, SignIn, exec::Plugin, field::Field, text};
 
 /// How long a token that was read is used before the file is looked at again: a minute, less ten seconds so that it never is more
 /// (client-go `transport/token_source.go`, `NewCachedFileTokenSource`).
@@ -54,6 +54,25 @@ impl Credentials {
             authorization,
             impersonation,
         }
+    }
+
+    /// How requests are signed in, without what they are signed in with.
+    pub(crate) fn describe(&self) -> SignIn {
+        match &self.authorization {
+            Authorization::None => SignIn::Nothing,
+            Authorization::Fixed(header) if header.as_bytes().starts_with(b"Basic ") => SignIn::Basic,
+            Authorization::Fixed(_) => SignIn::Token,
+            Authorization::TokenFile(file) => SignIn::TokenFile {
+                path: file.path.clone(),
+            },
+            Authorization::Exec(plugin) => plugin.describe(),
+        }
+    }
+
+    /// The user that requests act as.
+    pub(crate) fn impersonates(&self) -> Option<String> {
+        let (_, user) = self.impersonation.first()?;
+        Some(String::from_utf8_lossy(user.as_bytes()).into_owned())
     }
 
     /// The plug-in that makes them.

@@ -10,6 +10,9 @@ use crate::exec::{Entry, Extension};
 #[derive(Deserialize, Default)]
 #[serde(default)]
 pub(crate) struct Document {
+    #[serde(rename = "apiVersion")]
+    pub(crate) api_version: Option<String>,
+    pub(crate) kind: Option<String>,
     #[serde(rename = "current-context")]
     pub(crate) current_context: Option<String>,
     pub(crate) clusters: Option<Vec<Named<Cluster>>>,
@@ -20,6 +23,8 @@ pub(crate) struct Document {
 /// An entry of one of the three lists, which call its content by different names.
 #[derive(Deserialize)]
 pub(crate) struct Named<T> {
+    /// Empty where it is missing: nothing can refer to the entry then.
+    #[serde(default)]
     pub(crate) name: String,
     #[serde(alias = "cluster", alias = "user", alias = "context")]
     pub(crate) entry: Option<T>,

@@ -9,23 +9,20 @@ use crate::{
     credentials::{Authorization, Credentials, TokenFile, bearer},
     document::{Cluster, User},
     field::{Field, Pem, PemKind},
+    load::absolute,
     resolve::{Placed, given},
+    server::{has_good_port, with_lower_scheme},
     tls::Trust,
 };
 
-/// A server without a scheme is HTTPS when anything else speaks of TLS, else HTTP (client-go `rest/url_utils.go`, `DefaultServerURL`).
-pub(crate) fn with_scheme(server: String, uses_tls: bool) -> String {
-    match (server.contains("://"), uses_tls) {
-        (true, _) => server,
-        (false, true) => format!("https://{server}"),
-        (false, false) => format!("http://{server}"),
-    }
-}
-
 /// An override of trust replaces everything that the entry says of it (client-go `DirectClientConfig.getCluster`).
-pub(crate) fn trust(cluster: &Placed<Cluster>, overrides: &Overrides) -> Result<Trust, Error> {
+pub(crate) fn trust(
+    cluster: &Placed<Cluster>,
+    environment: &dyn Environment,
+    overrides: &Overrides,
+) -> Result<Trust, Error> {
     let entry = &cluster.entry;
-    let overridden = authority_override(overrides)?;
+    let overridden = authority_override(environment, overrides)?;
     if let Some(trust) = overridden {
         return Ok(trust);
     }
@@ -46,11 +43,10 @@ pub(crate) fn proxy(cluster: &Placed<Cluster>) -> Result<Option<String>, Error> 
         return Ok(None);
     };
     let refuse = |why: &str| cluster.field("proxy-url").error(why);
+    let url = with_lower_scheme(&url);
     let uri: Uri = url.parse().map_err(|_| refuse("malformed"))?;
     let authority = uri.authority().ok_or_else(|| refuse("has no host"))?;
-    // What stands behind the last colon that is not of an IPv6 address.
-    let behind_host = authority.as_str().rsplit(['@', ']']).next();
-    if behind_host.is_some_and(|rest| rest.contains(':')) && authority.port_u16().is_none() {
+    if !has_good_port(authority) {
         return Err(refuse("its port is no number"));
     }
     match uri.scheme_str() {
@@ -73,8 +69,11 @@ pub(crate) fn authority(cluster: &Placed<Cluster>) -> Result<Option<Pem>, Error>
     )
 }
 
-/// What the overrides alone say about trust.
-pub(crate) fn authority_override(overrides: &Overrides) -> Result<Option<Trust>, Error> {
+/// What the overrides alone say about trust. A relative path is relative to the folder of now, wherever it is read again.
+pub(crate) fn authority_override(
+    environment: &dyn Environment,
+    overrides: &Overrides,
+) -> Result<Option<Trust>, Error> {
     let field = Field::other("the certificate authority of the overrides");
     match (
         &overrides.certificate_authority,
@@ -83,7 +82,7 @@ pub(crate) fn authority_override(overrides: &Overrides) -> Result<Option<Trust>,
         (Some(_), true) => Err(field.error("contradicts that nobody is to be checked; keep one")),
         (Some(path), false) => Ok(Some(Trust::Authority(Pem::File {
             field,
-            path: path.clone(),
+            path: absolute(environment, path),
             kind: PemKind::Certificates,
         }))),
         (None, true) => Ok(Some(Trust::Anybody)),

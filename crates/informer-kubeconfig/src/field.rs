@@ -8,7 +8,7 @@ use std::{
 
 use rustls_pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject};
 
-use crate::{Environment, Error, text};
+use crate::{Environment, Error, Place, text};
 
 /// Where a value comes from: `/home/ada/.kube/config: user "ada": client-key`.
 #[derive(Debug, Clone)]
@@ -40,7 +40,9 @@ pub(crate) enum PemKind {
 #[derive(Clone)]
 pub(crate) enum Pem {
     Data {
+        field: Field,
         pem: Arc<[u8]>,
+        kind: PemKind,
     },
     File {
         field: Field,
@@ -75,8 +77,11 @@ impl Pem {
                 let field = field(&data_name);
                 let pem =
                     text::decode_base64(data).map_err(|cause| field.error("not base64").caused_by(cause))?;
-                check(&field, None, &pem, kind)?;
-                Ok(Some(Self::Data { pem: pem.into() }))
+                Ok(Some(Self::Data {
+                    field,
+                    pem: pem.into(),
+                    kind,
+                }))
             }
             (None, None) => Ok(None),
         }
@@ -88,6 +93,14 @@ impl Pem {
         Ok(pem.into())
     }
 
+    /// Where it is.
+    pub(crate) fn place(&self) -> Place {
+        match self {
+            Self::Data { .. } => Place::Configuration,
+            Self::File { path, .. } => Place::File { path: path.clone() },
+        }
+    }
+
     pub(crate) fn is_file(&self) -> bool {
         matches!(self, Self::File { .. })
     }
@@ -95,7 +108,11 @@ impl Pem {
     /// The text now.
     pub(crate) fn load(&self, environment: &dyn Environment) -> Result<Arc<[u8]>, Error> {
         match self {
-            Self::Data { pem } => Ok(Arc::clone(pem)),
+            Self::Data { field, pem, kind } => {
+                // Here, as for files: over plain HTTP nobody asks for them, and what is wrong with them is no matter.
+                check(field, None, pem, *kind)?;
+                Ok(Arc::clone(pem))
+            }
             Self::File { field, path, kind } => {
                 let pem = environment.read(path).map_err(|cause| {
                     field

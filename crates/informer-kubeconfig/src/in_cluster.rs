@@ -9,9 +9,10 @@ use std::{
 use crate::{
     Config, Environment, Error, Overrides,
     credentials::{Authorization, Credentials, TokenFile},
-    entries::{authority_override, with_scheme},
+    entries::authority_override,
     field::{Field, Pem, PemKind},
     resolve::given,
+    server,
     tls::{Certificates, Trust},
 };
 
@@ -33,7 +34,14 @@ pub(crate) fn config(
     let own = address(&**environment).ok_or_else(|| {
         Error::new("not in a cluster: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not both set")
     })?;
-    let server = with_scheme(given(&overrides.server).unwrap_or(own), true);
+    let server = match given(&overrides.server) {
+        Some(server) => server::url(&Field::other("the server of the overrides"), &server, true)?,
+        None => server::url(
+            &Field::other("KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT"),
+            &own,
+            true,
+        )?,
+    };
     let authorization = match given(&overrides.token) {
         Some(token) => Authorization::bearer(&Field::other("the token of the overrides"), &token)?,
         None => Authorization::TokenFile(TokenFile::new(
@@ -43,7 +51,7 @@ pub(crate) fn config(
             None,
         )?),
     };
-    let trust = match authority_override(overrides)? {
+    let trust = match authority_override(&**environment, overrides)? {
         Some(trust) => trust,
         None => trust(&**environment, folder.join("ca.crt")),
     };

@@ -39,6 +39,19 @@ impl Kubeconfig {
         let text = text::decode(content).map_err(|problem| Error::in_file(path, problem))?;
         let document = document::parse(&text)
             .map_err(|problem| Error::in_file(path, "not a kubeconfig").caused_by(problem))?;
+        // A file that does not say what it is is taken for what it should be.
+        for (field, stated, wanted) in [
+            ("apiVersion", &document.api_version, "v1"),
+            ("kind", &document.kind, "Config"),
+        ] {
+            if let Some(stated) = stated
+                && !stated.is_empty()
+                && stated != wanted
+            {
+                let problem = format_args!("not a kubeconfig: its {field} is {stated:?}, and not {wanted:?}");
+                return Err(Error::in_file(path, problem));
+            }
+        }
         let file: Arc<Path> = path.into();
         let mut config = Self {
             files: vec![Arc::clone(&file)],

@@ -19,7 +19,7 @@
 //! 4. An exec plug-in runs when a request needs credentials and none are good, once for all who wait; it holds up nothing else, and ends
 //!    after a minute unless it talks with a person. What it gave is kept until it expires or the server refuses it. [`ExecPolicy`] says which
 //!    programs may run.
-//! 5. No `Debug` or `Display` here prints a token, password or key.
+//! 5. No `Debug` or `Display` here prints a token, password or key. [`Config::describe`] and [`Kubeconfig::describe`] show everything else.
 //!
 //! # Example
 //! ```
@@ -49,6 +49,7 @@
 
 mod config;
 mod credentials;
+mod description;
 mod document;
 mod entries;
 mod environment;
@@ -60,10 +61,15 @@ mod kubeconfig;
 mod load;
 mod overrides;
 mod resolve;
+mod server;
 mod text;
 mod tls;
 
 pub use config::Config;
+pub use description::{
+    ClusterDescription, ContextDescription, Description, KeyPair, KubeconfigDescription, Place, SignIn,
+    Trusted, UserDescription,
+};
 pub use environment::{Environment, MemoryEnvironment, PluginCommand, PluginOutput, ProcessEnvironment};
 pub use error::Error;
 pub use exec::ExecPolicy;

@@ -77,7 +77,8 @@ fn home(environment: &dyn Environment) -> Option<PathBuf> {
         .map(PathBuf::from)
 }
 
-fn absolute(environment: &dyn Environment, path: &Path) -> PathBuf {
+/// The path from the current folder on.
+pub(crate) fn absolute(environment: &dyn Environment, path: &Path) -> PathBuf {
     match environment.current_dir() {
         Ok(folder) => folder.join(path),
         // Without a current folder a relative path finds nothing, and the error names it.

@@ -2,7 +2,7 @@
 
 use std::{fmt, path::PathBuf, time::Duration};
 
-use crate::ExecPolicy;
+use crate::{ExecPolicy, description::without_password};
 
 /// What counts more than any file. Everything that is `None` is left as the files say.
 #[derive(Clone, Default)]
@@ -43,7 +43,7 @@ impl fmt::Debug for Overrides {
             .field("cluster", &self.cluster)
             .field("user", &self.user)
             .field("namespace", &self.namespace)
-            .field("server", &self.server)
+            .field("server", &self.server.as_deref().map(without_password))
             .field("certificate_authority", &self.certificate_authority)
             .field("insecure_skip_tls_verify", &self.insecure_skip_tls_verify)
             .field("tls_server_name", &self.tls_server_name)

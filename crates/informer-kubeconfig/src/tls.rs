@@ -67,6 +67,17 @@ impl Certificates {
         Self { plugin, ..self }
     }
 
+    /// What they are read from.
+    pub(crate) fn sources(&self) -> (&Trust, Option<&(Pem, Pem)>) {
+        (&self.trust, self.client.as_ref())
+    }
+
+    /// The name that the server is checked for, where it is not that of the URL.
+    pub(crate) fn server_name(&self) -> Option<String> {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.material.server_name.as_deref().map(str::to_owned)
+    }
+
     fn may_change(&self) -> bool {
         let trust = matches!(&self.trust, Trust::Authority(pem) if pem.is_file());
         let client =

@@ -13,6 +13,7 @@ func TestServe(t *testing.T) {
 		"election":        newElection,
 		"informer":        common.NewInformer(false),
 		"informer-spread": common.NewInformer(false),
+		"kubeconfig":      newKubeconfig,
 		"limiter":         newLimiter,
 		"pump":            common.NewPump(false),
 		"realfifo":        newRealFIFO,

@@ -5,7 +5,7 @@ use std::{fmt, path::PathBuf, sync::Arc};
 use serde::Deserialize;
 
 use super::{Interactive, Plugin, Version, info::ClusterInfo, plugin::Settings};
-use crate::{Environment, Error, Overrides, document::Cluster, field::Field, resolve::Placed};
+use crate::{Environment, Error, Overrides, SignIn, document::Cluster, field::Field, resolve::Placed};
 
 /// `exec` of a user.
 #[derive(Clone, Deserialize, Default)]
@@ -53,6 +53,16 @@ pub(crate) struct Checked {
 }
 
 impl Entry {
+    /// How the plug-in is called, without what may be a secret.
+    pub(crate) fn describe(&self) -> SignIn {
+        let variables = self.env.iter().flatten();
+        SignIn::Exec {
+            command: self.command.clone().unwrap_or_default().into(),
+            api_version: self.api_version.clone().unwrap_or_default(),
+            variables: variables.filter_map(|variable| variable.name.clone()).collect(),
+        }
+    }
+
     /// What every entry must have, also one that is not used (client-go `tools/clientcmd/validation.go`, `validateAuthInfo`).
     pub(crate) fn check(&self, field: &Field) -> Result<Checked, Error> {
         let filled = |text: &Option<String>| text.clone().unwrap_or_default();

@@ -15,7 +15,7 @@ use super::{
     credential::Credential,
     info::{self, ClusterInfo},
 };
-use crate::{Environment, Error, PluginCommand, PluginOutput, field::Field};
+use crate::{Environment, Error, PluginCommand, PluginOutput, SignIn, field::Field};
 
 /// How long a plug-in may take that talks with nobody, unless the overrides say otherwise.
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -89,6 +89,16 @@ impl Plugin {
                 None => failed,
             }
         })
+    }
+
+    /// How it is called, without what may be a secret.
+    pub(crate) fn describe(&self) -> SignIn {
+        let settings = &self.0.settings;
+        SignIn::Exec {
+            command: settings.program.clone(),
+            api_version: settings.version.text().to_owned(),
+            variables: settings.variables.iter().map(|(name, _)| name.clone()).collect(),
+        }
     }
 
     /// The certificate of the credentials that are held, and how often it changed.

@@ -6,6 +6,7 @@ mod cases;
 mod certificates;
 mod corpus;
 mod credentials;
+mod describe;
 mod exec;
 mod find;
 mod in_cluster;
@@ -13,4 +14,6 @@ mod overrides;
 mod process;
 mod properties;
 mod refused;
+#[cfg(unix)]
+mod secrets;
 mod support;

@@ -6,6 +6,7 @@ mod delta_fifo;
 mod deltas;
 mod election;
 mod informer;
+pub mod kubeconfig;
 mod limiter;
 mod objects;
 mod real_fifo;

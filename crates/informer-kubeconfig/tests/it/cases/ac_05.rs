@@ -11,8 +11,8 @@ fn ac_05_a_server_without_a_scheme_is_http_unless_tls_is_spoken_of() {
         config_of("server: 'localhost:8080'").server(),
         "http://localhost:8080"
     );
-    let config = config_of("server: 'host:6443/prefix', insecure-skip-tls-verify: true");
-    assert_eq!(config.server(), "https://host:6443/prefix");
+    let config = config_of("server: 'host:6443', insecure-skip-tls-verify: true");
+    assert_eq!(config.server(), "https://host:6443");
     assert!(matches!(material(&config).roots, Roots::Insecure));
 }
 

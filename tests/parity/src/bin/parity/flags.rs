@@ -16,9 +16,9 @@ xflags::xflags! {
         optional --cases cases: u64
         /// Where chance begins.
         optional --seed seed: u64
-        /// Only this suite.
+        /// Only this suite; `kubeconfig` for the table of kubeconfigs alone.
         optional --suite suite: String
-        /// Write down what client-go answers to the traces now.
+        /// Write down what client-go answers to the traces and the kubeconfigs now.
         optional --record
     }
 }

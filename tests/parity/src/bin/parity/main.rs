@@ -14,7 +14,9 @@ use std::{
     time::Instant,
 };
 
-use parity_tests::{Difference, Differences, Oracle, Report, campaign, folder, replay, suites};
+use parity_tests::{
+    Difference, Differences, Oracle, Report, campaign, folder, replay, suites, suites::kubeconfig,
+};
 
 mod flags;
 
@@ -32,7 +34,11 @@ fn main() -> ExitCode {
 
 fn run(flags: &Parity) -> Result<(), Box<dyn Error>> {
     let oracles = Oracle::folder()?;
-    let findings = replay(&oracles, flags.record)?;
+    let is_only = |name: &str| flags.suite.as_deref().is_none_or(|only| only == name);
+    let mut findings = kubeconfig::replay(&oracles, flags.record && is_only("kubeconfig"))?;
+    if flags.suite.as_deref() != Some("kubeconfig") {
+        findings.extend(replay(&oracles, flags.record)?);
+    }
     findings.iter().for_each(|finding| eprintln!("parity: {finding}"));
     let (cases, seed) = (flags.cases.unwrap_or(20_000), flags.seed.unwrap_or(1));
     let mut met = Differences::default();
@@ -43,7 +49,7 @@ fn run(flags: &Parity) -> Result<(), Box<dyn Error>> {
     );
     let mut all = 0;
     for suite in suites::ALL {
-        if flags.suite.as_deref().is_some_and(|only| only != suite.name()) {
+        if !is_only(suite.name()) {
             continue;
         }
         let share = if flags.suite.is_some() { 100 } else { suite.share() };
