@@ -1,6 +1,6 @@
 //! Conformance suites: does a layer of your own keep the contract of the one it stands in for?
 //!
-//! One suite for each contract of `informer-core`, in the module of its name. Each takes a closure that makes the implementation under
+//! One suite for each contract of `informer-core`, and for transports, in the module of its name. Each takes a closure that makes the implementation under
 //! test, and what it is driven with, and runs named checks: directed ones, and random ones for a range of seeds. Each check is tagged with
 //! the sentence of the contract that it checks, as it stands in the documentation of the trait.
 //!
@@ -16,6 +16,7 @@
 //! | [`ListerWatcher`](informer_core::ListerWatcher) | [`lister_watcher`] |
 //! | [`Feed`](informer_core::Feed) | [`feed`] |
 //! | [`Clock`](informer_core::Clock) | [`clock`] |
+//! | [`Transport`](informer_transport::Transport) | [`transport`] |
 //!
 //! # In a test
 //! ```
@@ -67,6 +68,7 @@ mod rig;
 mod samples;
 pub mod store;
 pub mod store_writer;
+pub mod transport;
 mod witness;
 mod world;
 

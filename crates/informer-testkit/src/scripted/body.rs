@@ -70,6 +70,12 @@ impl BodyHandle {
         lock(&self.state).chunks.is_empty()
     }
 
+    /// How many chunks were sent that the client has not taken yet.
+    #[must_use]
+    pub fn n_waiting(&self) -> usize {
+        lock(&self.state).chunks.len()
+    }
+
     fn change(&self, change: impl FnOnce(&mut State)) {
         let waker = {
             let mut state = lock(&self.state);

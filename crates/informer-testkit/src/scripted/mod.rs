@@ -7,6 +7,7 @@ mod source;
 mod transport;
 
 pub use answer::Answer;
+pub(crate) use body::pair;
 pub use body::{BodyHandle, ScriptedBody};
 pub use expect::{Expect, Recorded};
 pub use source::{ListScript, ScriptedFeed, ScriptedSource, SourceRequest};

@@ -13,4 +13,5 @@ mod lister_watcher;
 mod rules;
 mod store;
 mod store_writer;
+mod transport;
 mod wrong;

@@ -1,15 +1,18 @@
-//! Each check is tagged with a sentence that stands in the documentation of the core.
+//! Each check is tagged with a sentence that stands in the documentation of the core, or of the transport.
 
 use std::{collections::BTreeSet, fs, path::Path};
 
 use informer_testkit::{block_on, conformance::Report};
 
-/// All comments of documentation in the core, as one line.
+/// All comments of documentation in the core, and of the transport, as one line.
 fn documentation() -> String {
-    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../crates/informer-core/src");
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../crates");
+    let core = fs::read_dir(crates.join("informer-core/src")).unwrap();
+    let mut files: Vec<_> = core.map(|file| file.unwrap().path()).collect();
+    files.push(crates.join("informer-transport/src/transport.rs"));
     let mut text = String::new();
-    for file in fs::read_dir(sources).unwrap() {
-        let source = fs::read_to_string(file.unwrap().path()).unwrap();
+    for file in files {
+        let source = fs::read_to_string(file).unwrap();
         let lines = source.lines().map(str::trim);
         for line in lines.filter_map(|line| line.strip_prefix("///").or_else(|| line.strip_prefix("//!"))) {
             text.push_str(line.trim());
@@ -31,6 +34,7 @@ fn reports() -> Vec<Report> {
         block_on(crate::lister_watcher::scripted().run()),
         block_on(crate::feed::scripted().run()),
         block_on(crate::clock::manual().run()),
+        block_on(crate::transport::in_memory().run()),
     ]
 }
 
