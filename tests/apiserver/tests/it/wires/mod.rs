@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use informer_client::{Discovery, Error, ObjectList, PackedObject, PartialMetadata, Selectors, WriteOptions};
 use informer_core::{Cause, Decoded, Feed as _, ListerWatcher, Resource, Scope, WatchRequest, Watched};
 use informer_transport::Wire;
-use k8s_pb::api::core::v1::Pod as Message;
 use k8s_openapi::api::core::v1::Pod;
+use k8s_pb::api::core::v1::Pod as Message;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
@@ -118,7 +118,9 @@ async fn compare(client: &TestClient, resource: &Resource) -> usize {
     request.bookmarks = true;
     request.initial_events = true;
     let streamed = timeout(LIMIT, initial(client, resource, request));
-    let streamed = streamed.await.unwrap_or_else(|_| panic!("{resource}: no end of the initial events"));
+    let streamed = streamed
+        .await
+        .unwrap_or_else(|_| panic!("{resource}: no end of the initial events"));
     same(resource, &json, streamed.iter().map(|it| (it, Some(&it.object))));
 
     if let Some(first) = json.values().next() {
@@ -173,7 +175,10 @@ fn same<'a, K: 'a>(
             panic!("{resource} {key} is in protobuf only");
         };
         n += 1;
-        assert_eq!(item.identity.stamp.uid, expected.identity.stamp.uid, "{resource} {key}");
+        assert_eq!(
+            item.identity.stamp.uid, expected.identity.stamp.uid,
+            "{resource} {key}"
+        );
         if item.identity.stamp != expected.identity.stamp {
             assert_eq!(&*resource.plural, "leases", "{resource} {key} changed");
             continue;
@@ -208,7 +213,10 @@ async fn a_pod_is_the_same_in_both_typed_forms() {
     assert_eq!(json.node_name, protobuf.node_name);
     assert_eq!(json.containers[0].image, protobuf.containers[0].image);
     assert_eq!(
-        json.containers[0].ports.as_ref().map(|ports| ports[0].container_port),
+        json.containers[0]
+            .ports
+            .as_ref()
+            .map(|ports| ports[0].container_port),
         protobuf.containers[0].ports[0].container_port
     );
 
