@@ -1,6 +1,6 @@
-//! The tables from client-go's tests to ours, in each `UPSTREAM.md`, stay true.
+//! The tables from upstream's tests to ours, in each `UPSTREAM.md`, stay true.
 //!
-//! Their rows are `| client-go | what it pins | ours |`. The first cell names one test of client-go, which no other row of the page names.
+//! Their rows are `| client-go | what it pins | ours |`, or begin with `controller-runtime`. The first cell names one test of it, which no other row of the page names.
 //! The third names, in backticks, tests as `path::function` or traces by their path, or begins with `not here:` and says why, or names the
 //! issue that it waits for.
 
@@ -11,24 +11,29 @@ use std::path::Path;
 use super::tables::{missing_test, quoted, rows, waits_for_issue};
 use crate::Result;
 
-const PAGES: [&str; 2] = [
-    "tests/parity/UPSTREAM.md",
-    "crates/informer-reflector/tests/UPSTREAM.md",
+/// Each page, and whose tests it is about.
+const PAGES: [(&str, &str); 3] = [
+    ("tests/parity/UPSTREAM.md", "client-go"),
+    ("crates/informer-reflector/tests/UPSTREAM.md", "client-go"),
+    ("crates/informer-manager/tests/UPSTREAM.md", "controller-runtime"),
 ];
-const HEADER: [&str; 3] = ["client-go", "what it pins", "ours"];
 
 /// Rows that name what does not exist.
 pub(super) fn check(root: &Path) -> Result<Vec<String>> {
-    Ok(PAGES.iter().flat_map(|page| check_page(root, page)).collect())
+    Ok(PAGES
+        .iter()
+        .flat_map(|(page, of)| check_page(root, page, of))
+        .collect())
 }
 
-fn check_page(root: &Path, name: &str) -> Vec<String> {
+fn check_page(root: &Path, name: &str, of: &str) -> Vec<String> {
+    let header = [of, "what it pins", "ours"];
     let Ok(page) = fs::read_to_string(root.join(name)) else {
         return vec![format!("there is no {name}")];
     };
-    let rows = rows(&page, &HEADER);
+    let rows = rows(&page, &header);
     if rows.is_empty() {
-        let header = HEADER.join(" | ");
+        let header = header.join(" | ");
         return vec![format!("{name} has no table `| {header} |` with rows")];
     }
     let mut seen = BTreeSet::new();
@@ -46,7 +51,7 @@ fn row<'a>(root: &Path, at: &str, cells: &[&'a str], seen: &mut BTreeSet<&'a str
         [test] if !seen.insert(test) => findings.push(format!("{at}: `{test}` has a row already")),
         [_] => {}
         _ => findings.push(format!(
-            "{at}: the first cell names one test of client-go, in backticks"
+            "{at}: the first cell names one test of upstream's, in backticks"
         )),
     }
     // What stands in backticks beside a reason may be a name that is no test.
@@ -85,8 +90,9 @@ mod tests {
         );
         fs::create_dir_all(dir.path().join("tests/traces")).unwrap();
         fs::write(dir.path().join("tests/traces/list.txt"), "start\n").unwrap();
-        fs::write(dir.path().join(PAGES[0]), page).unwrap();
-        check_page(dir.path(), PAGES[0])
+        let (name, of) = PAGES[0];
+        fs::write(dir.path().join(name), page).unwrap();
+        check_page(dir.path(), name, of)
     }
 
     #[test]
