@@ -204,7 +204,7 @@ impl<K: kube::Resource + Send + Sync + 'static> Driver<K> {
         }
     }
 
-    fn on_error(&mut self, error: &watcher::Error) {
+    fn on_error(&self, error: &watcher::Error) {
         let class = class_of(error);
         let error: Arc<str> = sentence(error).into();
         tracing::warn!(informer = &*self.context.name, %class, %error, "The watcher failed");

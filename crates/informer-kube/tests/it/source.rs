@@ -9,7 +9,7 @@ use std::{
 };
 
 use futures_util::{StreamExt as _, stream};
-use informer_core::{Change, FailureClass, ObjectKey};
+use informer_core::{Change, Clock as _, FailureClass, ObjectKey, TokioClock};
 use informer_kube::{WatcherSource, class_of};
 use informer_sharedinformer::{HandlerOptions, SharedInformer, Trouble};
 use k8s_openapi::api::core::v1::ConfigMap;
@@ -161,11 +161,11 @@ async fn errors_show_in_the_status_and_are_waited_out() {
     let (source, _) = streams(vec![(script, false)]);
     let troubles = Arc::new(Mutex::new(Vec::new()));
     let heard = troubles.clone();
-    let began = tokio::time::Instant::now();
+    let began = TokioClock.now();
     let informer = SharedInformer::fed_by(source)
         .on_error(move |trouble| {
             if let Trouble::Source { class, error } = trouble {
-                let at = tokio::time::Instant::now() - began;
+                let at = TokioClock.now() - began;
                 heard.lock().unwrap().push((*class, error.to_string(), at));
             }
         })

@@ -14,6 +14,7 @@ use std::{
 use bytes::{Bytes, BytesMut};
 use http::{Request, Response, Uri};
 use http_body::{Body, Frame};
+use informer_core::BoxFuture;
 use informer_testkit::{
     ScriptedBody, block_on,
     conformance::transport::{FarEnd, Suite},
@@ -66,17 +67,19 @@ struct Bent {
     state: Arc<Mutex<State>>,
 }
 
+type Answering = BoxFuture<'static, io::Result<Response<ScriptedBody>>>;
+
 #[derive(Default)]
 struct State {
     before: Option<Uri>,
     kept_bodies: Vec<ScriptedBody>,
-    kept_sends: Vec<Pin<Box<dyn Future<Output = io::Result<Response<ScriptedBody>>> + Send>>>,
+    kept_sends: Vec<Answering>,
     busy: bool,
 }
 
 /// A send that goes on when it is dropped.
 struct Sending {
-    send: Option<Pin<Box<dyn Future<Output = io::Result<Response<ScriptedBody>>> + Send>>>,
+    send: Option<Answering>,
     of: Bent,
 }
 
@@ -127,8 +130,7 @@ impl Transport for Bent {
             _ => {}
         }
         let far = self.far.clone();
-        let send: Pin<Box<dyn Future<Output = _> + Send>> =
-            Box::pin(async move { far.answer(request).await });
+        let send: Answering = Box::pin(async move { far.answer(request).await });
         let answered = if self.fault == Fault::SendsOnByItself {
             Sending {
                 send: Some(send),
