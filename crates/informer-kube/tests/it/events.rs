@@ -286,3 +286,50 @@ async fn controllers_of_both_share_an_informer() {
         .await
         .unwrap();
 }
+
+/// What a controller of kube owns comes from an informer too. What vanished unseen wakes its owner, where a watcher would say nothing.
+#[tokio::test]
+async fn what_it_owns_comes_from_an_informer_too() {
+    let server = serve().await;
+    define_gadgets(&server, &[1]).await;
+    let source = client(&server).kube::<Gadget>().source(Selectors::all());
+    let informer = SharedInformer::builder(source).build().unwrap();
+    let (deltas, owned) = told();
+    let (store, writer) = reflector::store();
+    let events = informer.kube_events(HandlerOptions::default()).unwrap();
+    let owned_events = owned.kube_events(HandlerOptions::default()).unwrap();
+    let (said, mut heard) = mpsc::unbounded_channel();
+    let controller = Controller::for_stream(events.reflect(writer).applied_objects(), store)
+        .owns_stream(owned_events.touched_objects())
+        .run(
+            move |gadget: Arc<Shared<Gadget>>, _| {
+                let _ = said.send(gadget.name_any());
+                async { Ok::<_, Infallible>(Action::await_change()) }
+            },
+            |_, error, _| match *error {},
+            Arc::new(()),
+        )
+        .for_each(|_| std::future::ready(()));
+    let (one, two) = (informer.spawn().unwrap(), owned.spawn().unwrap());
+    let test = async {
+        assert_eq!(soon("the reconcile", heard.recv()).await.as_deref(), Some("g1"));
+        let gadget = informer
+            .lister()
+            .get(&ObjectKey::namespaced("default", "g1"))
+            .unwrap();
+        let mut entry = map("owned", 2, "o");
+        let object = Arc::make_mut(&mut entry.object);
+        object.metadata.owner_references = gadget.controller_owner_ref(&()).map(|it| vec![it]);
+        deltas.send(replace(vec![entry], 2)).unwrap();
+        assert_eq!(soon("the reconcile", heard.recv()).await.as_deref(), Some("g1"));
+        deltas.send(replace(Vec::new(), 3)).unwrap();
+        assert_eq!(soon("the reconcile", heard.recv()).await.as_deref(), Some("g1"));
+    };
+    tokio::select! {
+        () = controller => panic!("the controller ended"),
+        () = test => {}
+    }
+    one.stop().await;
+    two.stop().await;
+    server.shutdown().await;
+}

@@ -3,7 +3,10 @@
 use std::{convert::Infallible, time::Duration};
 
 use informer_cache::Cache;
-use informer_client::{Kinds, LiveClient, Selectors};
+use informer_client::{
+    DeleteOptions, Kinds, LiveClient, Outcome, OwnerObject, Patch, Selectors, WriteOptions, create_or_update,
+    insert_finalizer,
+};
 use informer_controller::{Action, Builder, GenerationChanged, Kind, LabelsMatch, PredicateExt as _};
 use informer_core::{Meta, ObjectKey, Scope};
 use informer_kube::{
@@ -21,7 +24,7 @@ use kube::{
 use serde_json::json;
 use tokio::sync::mpsc;
 
-use crate::support::{Gadget, GadgetSpec, client, define_gadgets, gadgets, serve, soon, until};
+use crate::support::{Gadget, GadgetSpec, GadgetStatus, client, define_gadgets, gadgets, serve, soon, until};
 
 #[test]
 fn a_kind_is_the_same_in_both_forms() {
@@ -205,5 +208,50 @@ async fn a_derived_kind_is_cached() {
     let key = ObjectKey::namespaced("default", "g7");
     assert_eq!(informer.lister().get(&key).unwrap().spec.size, 7);
     cache.shut_down().await;
+    server.shutdown().await;
+}
+
+/// Verbs, create-or-update, owners and finalizers with a derived kind.
+#[tokio::test]
+async fn a_derived_kind_is_written() {
+    let server = serve().await;
+    define_gadgets(&server, &[1]).await;
+    let client = client(&server);
+    let api = client.kube::<Gadget>().in_namespace("default");
+    let options = WriteOptions::of("tests");
+    let made = api
+        .create(&Gadget::new("made", GadgetSpec { size: 5 }), &options)
+        .await
+        .unwrap();
+    let mut gadget = made.object;
+    gadget.spec.size = 6;
+    let replaced = api.replace("made", &gadget, &options).await.unwrap();
+    assert_eq!(replaced.object.spec.size, 6);
+    let ready = Patch::Merge(json!({"status": {"ready": true}}));
+    let patched = api.patch_status("made", &ready, &options).await.unwrap();
+    assert_eq!(patched.object.status, Some(GadgetStatus { ready: true }));
+
+    let kinds = Kinds::new();
+    kinds.register_kube::<Gadget>().unwrap();
+    let live = LiveClient::of(&client, kinds);
+    let mut wanted = Gadget::new("owned", GadgetSpec { size: 1 });
+    wanted.metadata.namespace = Some("default".to_owned());
+    let owner = OwnerObject::of(gadgets(), &patched.object).unwrap();
+    let mutate = |gadget: &mut Gadget| {
+        gadget.spec.size = 9;
+        insert_finalizer(gadget, "example.org/tests")?;
+        owner.control(gadget).expect("they share a namespace");
+        Ok(())
+    };
+    for outcome in [Outcome::Created, Outcome::Unchanged] {
+        let (done, object) = create_or_update(&live, wanted.clone(), mutate, &options)
+            .await
+            .unwrap();
+        assert_eq!((done, object.spec.size), (outcome, 9));
+        assert_eq!(object.finalizers(), ["example.org/tests"]);
+        assert_eq!(object.owner_references()[0].name, "made");
+    }
+    let gone = api.delete("made", &DeleteOptions::default()).await;
+    assert!(gone.is_ok());
     server.shutdown().await;
 }

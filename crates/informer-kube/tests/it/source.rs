@@ -3,13 +3,13 @@
 use std::{
     sync::{
         Arc, Mutex,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     time::Duration,
 };
 
 use futures_util::{StreamExt as _, stream};
-use informer_core::{Change, Clock as _, FailureClass, ObjectKey, TokioClock};
+use informer_core::{Change, Clock as _, FailureClass, IndexError, IndexFunc, ObjectKey, TokioClock};
 use informer_kube::{WatcherSource, class_of};
 use informer_sharedinformer::{HandlerOptions, SharedInformer, Trouble};
 use k8s_openapi::api::core::v1::ConfigMap;
@@ -268,4 +268,48 @@ fn errors_of_a_watcher_have_a_class() {
     let failed = watcher::Error::WatchFailed(kube::Error::ReadEvents(io));
     assert_eq!(of(&failed), FailureClass::Transient);
     assert_eq!(of(&watcher::Error::NoResourceVersion), FailureClass::Unsupported);
+}
+
+/// What the store goes on refusing is asked for anew: from another stream.
+#[tokio::test(start_paused = true)]
+async fn the_informer_may_want_another_list() {
+    struct Moody(Arc<AtomicBool>);
+
+    impl IndexFunc<ConfigMap> for Moody {
+        fn values(&self, _: &ConfigMap, emit: &mut dyn FnMut(&str)) -> Result<(), IndexError> {
+            if self.0.load(Ordering::SeqCst) {
+                return Err(IndexError::new("not today"));
+            }
+            emit("fine");
+            Ok(())
+        }
+    }
+
+    let list = |version| {
+        vec![
+            Ok(Event::Init),
+            Ok(Event::InitApply(map("a", version))),
+            Ok(Event::InitDone),
+        ]
+    };
+    let mut first: Vec<Item> = list(1);
+    first.push(Ok(Event::Apply(map("a", 2))));
+    let (source, n_made) = streams(vec![(first, false), (list(3), false), (list(4), false)]);
+    let moody = Arc::new(AtomicBool::new(true));
+    let informer = SharedInformer::fed_by(source)
+        .index("mood", Moody(moody.clone()))
+        .build()
+        .unwrap();
+    let running = informer.spawn().unwrap();
+    until("another stream", || n_made.load(Ordering::SeqCst) >= 2).await;
+    moody.store(false, Ordering::SeqCst);
+    let lister = informer.lister();
+    until("the object", || {
+        let key = ObjectKey::namespaced("default", "a");
+        lister
+            .get(&key)
+            .is_some_and(|map| map.resource_version().as_deref() >= Some("3"))
+    })
+    .await;
+    running.stop().await;
 }
