@@ -86,6 +86,7 @@
 //! | `leaderelection` (off) | leader election by a Lease |
 //! | `events` (off) | recorders of events |
 //! | `prometheus` (off) | all numbers as Prometheus metrics |
+//! | `protobuf` | Kubernetes protobuf, with JSON as the fall-back |
 //! | `k8s-openapi` (off) | `Client::typed` for the types of k8s-openapi, and their metadata |
 //!
 //! # Swap it
