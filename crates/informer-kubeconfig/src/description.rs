@@ -255,12 +255,12 @@ impl Kubeconfig {
 fn sign_in(user: &crate::document::User) -> Vec<SignIn> {
     let token = filled(&user.token).map(|_| SignIn::Token);
     let file = filled(&user.token_file).map(|path| SignIn::TokenFile { path: path.into() });
-    let has_basic = filled(&user.username).is_some() || filled(&user.password).is_some();
+    let basic = filled(&user.username).map(|_| SignIn::Basic);
     let exec = user.exec.as_ref().map(crate::exec::Entry::describe);
     let provider = user.auth_provider.as_ref().map(|provider| SignIn::AuthProvider {
         name: provider.name.clone().unwrap_or_default(),
     });
-    let all = [token, file, has_basic.then_some(SignIn::Basic), exec, provider];
+    let all = [token, file, basic, exec, provider];
     all.into_iter().flatten().collect()
 }
 

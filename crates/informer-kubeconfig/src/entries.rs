@@ -150,13 +150,13 @@ fn authorization(user: &Placed<User>, environment: &Arc<dyn Environment>) -> Res
     }
     let token = given(&entry.token);
     let has_basic = given(&entry.username).is_some() || given(&entry.password).is_some();
-    if token.is_some() && has_basic {
-        // client-go `tools/clientcmd/validation.go`, `validateAuthInfo`.
-        return Err(user
-            .field("token")
-            .error("set together with username and password; keep one"));
+    let token_file = given(&entry.token_file);
+    if has_basic && (token.is_some() || token_file.is_some()) {
+        // client-go `tools/clientcmd/validation.go`, `validateAuthInfo`, and `transport/round_trippers.go`, `HTTPWrappersForConfig`.
+        let field = user.field(if token.is_some() { "token" } else { "tokenFile" });
+        return Err(field.error("set together with username and password; keep one"));
     }
-    if let Some(path) = given(&entry.token_file) {
+    if let Some(path) = token_file {
         // With both, the token of the file wins once it was read (client-go `NewBearerAuthWithRefreshRoundTripper`).
         let beside = token
             .map(|token| bearer(&user.field("token"), &token))
@@ -172,12 +172,10 @@ fn authorization(user: &Placed<User>, environment: &Arc<dyn Environment>) -> Res
     if let Some(token) = token {
         return Authorization::bearer(&user.field("token"), &token);
     }
-    if has_basic {
-        let (name, password) = (given(&entry.username), given(&entry.password));
-        return Ok(Authorization::basic(
-            &name.unwrap_or_default(),
-            &password.unwrap_or_default(),
-        ));
+    // A password of nobody signs nobody in.
+    if let Some(name) = given(&entry.username) {
+        let password = given(&entry.password).unwrap_or_default();
+        return Ok(Authorization::basic(&name, &password));
     }
     Ok(Authorization::None)
 }

@@ -37,7 +37,12 @@ pub(crate) fn url(field: &Field, stated: &str, uses_tls: bool) -> Result<String,
     if !has_good_port(authority) {
         return Err(refuse("its port is no number"));
     }
-    Ok(url.to_owned())
+    // A colon without a port says nothing.
+    let host = authority.as_str();
+    Ok(match host.strip_suffix(':') {
+        Some(without) => url.replacen(host, without, 1),
+        None => url.to_owned(),
+    })
 }
 
 /// The URL with a scheme in small letters, as all of them are compared.
@@ -51,5 +56,6 @@ pub(crate) fn with_lower_scheme(url: &str) -> String {
 /// Whether what stands behind the last colon that is not of an IPv6 address is a port, if there is one.
 pub(crate) fn has_good_port(authority: &http::uri::Authority) -> bool {
     let behind_host = authority.as_str().rsplit(['@', ']']).next();
-    !behind_host.is_some_and(|rest| rest.contains(':')) || authority.port_u16().is_some()
+    let port = behind_host.and_then(|rest| rest.split_once(':'));
+    port.is_none_or(|(_, port)| port.is_empty() || authority.port_u16().is_some())
 }

@@ -171,7 +171,9 @@ func tell(config *restclient.Config, namespace string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	told := []string{"server " + strings.TrimRight(server.String(), "/"), "namespace " + namespace}
+	// Requests bring a query of their own, and a port that is not there is that of the scheme.
+	server.RawQuery, server.Fragment = "", ""
+	told := []string{"server " + strings.TrimRight(server.String(), "/:"), "namespace " + namespace}
 	wire, err := config.TransportConfig()
 	if err != nil {
 		return nil, err

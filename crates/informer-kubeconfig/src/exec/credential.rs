@@ -82,11 +82,9 @@ impl Credential {
         }
         let expires = filled(status.expiration_timestamp)
             .map(|text| {
-                text.parse::<Timestamp>().map(SystemTime::from).map_err(|_| {
-                    field.error(format_args!(
-                        "the plug-in printed {text:?} as expirationTimestamp"
-                    ))
-                })
+                text.parse::<Timestamp>()
+                    .map(SystemTime::from)
+                    .map_err(|_| field.error("the plug-in printed an expirationTimestamp that is no time"))
             })
             .transpose()?;
         Ok(Self {

@@ -215,6 +215,11 @@ fn users(folder: &Path) -> Vec<String> {
             credential(r#"{"clientKeyData":"pl4nted","clientCertificateData":"pl4nted"}"#),
             0,
         ),
+        (
+            "no-time",
+            credential(r#"{"token":"pl4nted","expirationTimestamp":"pl4nted"}"#),
+            0,
+        ),
         ("wrong-type", credential(r#""pl4nted""#), 0),
         ("no-json", "pl4nted".to_owned(), 0),
         ("no-header", credential(r#"{"token":"pl4nted\u0007"}"#), 0),

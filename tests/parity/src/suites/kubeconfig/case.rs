@@ -230,6 +230,7 @@ fn encoded(text: &str, how: &str) -> Result<Vec<u8>, String> {
         "crlf" => Ok(text.replace('\n', "\r\n").into_bytes()),
         "utf16le" => Ok(utf16([0xFF, 0xFE], u16::to_le_bytes)),
         "utf16be" => Ok(utf16([0xFE, 0xFF], u16::to_be_bytes)),
+        "utf16le-bare" => Ok(text.encode_utf16().flat_map(u16::to_le_bytes).collect()),
         "latin1" => text
             .chars()
             .map(|letter| {

@@ -18,7 +18,7 @@
 //!
 //! `HOME` and the current folder are `/case`, so that `/case/.kube/config` is what is found when nothing is said. `@pem` writes a file of
 //! `kubeconfigs/pki`, and its name in two braces stands for its base64. Behind the path of a file stands how it is written: `bom`,
-//! `utf16le`, `utf16be`, `crlf`, `latin1`. Everything from `@client-go` on is written by `cargo xtask parity --record`.
+//! `utf16le`, `utf16be`, `utf16le-bare`, `crlf`, `latin1`. Everything from `@client-go` on is written by `cargo xtask parity --record`.
 
 mod case;
 mod ours;
