@@ -271,5 +271,7 @@ fn has_ended(error: &hyper::Error) -> bool {
         }
         false
     };
-    error.is_incomplete_message() || error.is_closed() || error.is_canceled() || is_io()
+    // A ping that nobody answered is the only timeout that hyper knows here.
+    let is_ping = error.is_timeout();
+    error.is_incomplete_message() || error.is_closed() || error.is_canceled() || is_ping || is_io()
 }

@@ -14,7 +14,7 @@ use informer_sharedinformer::{HandlerOptions, ReflectorOptions, Registration, Ru
 
 use super::churn::{Churn, SERIAL};
 use crate::ledger::Ledger;
-use crate::support::{LIMIT, converged, reflector, server_contents};
+use crate::support::{Contents, LIMIT, converged, reflector, server_contents};
 
 /// An informer that runs, and what its handler was told.
 pub(crate) struct Follower {
@@ -96,7 +96,12 @@ impl Follower {
     /// WATCH requests at most.
     pub(crate) async fn settles(&self, plane: &ControlPlane, path: &str, churn: &Churn, most_watches: u64) {
         let expected = server_contents(plane, path);
-        converged(&self.informer, &[&self.ledger], &expected).await;
+        self.settles_at(&expected, churn, most_watches).await;
+    }
+
+    /// The same, where what the server has is known.
+    pub(crate) async fn settles_at(&self, expected: &Contents, churn: &Churn, most_watches: u64) {
+        converged(&self.informer, &[&self.ledger], expected).await;
         self.ledger.assert_sound();
         let status = self.status();
         self.sightings.assert_sound(&self.name, churn);
@@ -110,6 +115,11 @@ impl Follower {
             status.watches
         );
         assert_eq!(status.skipped, 0, "{}: {:?}", self.name, status.last_skipped);
+    }
+
+    /// How many changes its handler was told.
+    pub(crate) fn n_told(&self) -> usize {
+        self.ledger.n_told()
     }
 
     pub(crate) async fn stop(self) {

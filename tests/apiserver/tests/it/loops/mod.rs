@@ -4,10 +4,10 @@
 //! wrote, or of anything before it was in the store. A few rounds each, or for `INFORMER_LOOP_SECONDS` as `cargo xtask ci --long` does:
 //! then with 5 000 objects, and with the figures on standard error.
 
-mod churn;
+pub(crate) mod churn;
 mod compaction;
 pub(crate) mod crd;
-mod follower;
+pub(crate) mod follower;
 mod gate;
 mod kills;
 mod no_cache;
@@ -155,7 +155,7 @@ impl Scene {
 }
 
 /// With short waits between attempts, so that a round is over soon and the next one finds something new.
-fn options(start: Start, page_size: Option<u32>) -> ReflectorOptions {
+pub(crate) fn options(start: Start, page_size: Option<u32>) -> ReflectorOptions {
     let mut options = ReflectorOptions::default();
     options.start = start;
     options.page_size = page_size;
