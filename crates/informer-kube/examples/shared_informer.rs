@@ -48,12 +48,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
     for (name, app) in [("a", "web"), ("b", "web"), ("c", "db")] {
         server.with(|api| api.create(&maps, json!({"metadata": {"name": name, "labels": {"app": app}}})))?;
     }
-    // The client that the program has: its credentials, proxies and middleware stay. Reflectors retry by themselves.
-    let mut config = kube::Config::new(server.url().parse()?);
-    config.default_retry = false;
-    let client = kube::Client::try_from(config)?;
+    // The configuration that the program has: its credentials, proxies and certificates stay. A client that it has would do as well.
+    let transport = KubeTransport::from_config(kube::Config::new(server.url().parse()?))?;
 
-    let source = Client::new(KubeTransport::new(client)).kube::<ConfigMap>();
+    let source = Client::new(transport).kube::<ConfigMap>();
     let informer = SharedInformer::builder(source.source(Selectors::all()))
         .name("configmaps")
         .index("app", |map: &ConfigMap, emit: &mut dyn FnMut(&str)| {

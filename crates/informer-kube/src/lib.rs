@@ -27,13 +27,12 @@
 //! # let server = Server::start(Default::default()).await?;
 //! # let pods = informer_core::Resource::namespaced("", "v1", "pods", "Pod");
 //! # server.with(|api| api.create(&pods, serde_json::json!({"metadata": {"name": "web"}})))?;
-//! # let mut config = kube::Config::new(server.url().parse()?);
+//! # let config = kube::Config::new(server.url().parse()?);
 //! # let _ = || async {
-//! let mut config = kube::Config::infer().await?;
+//! let config = kube::Config::infer().await?;
 //! # Ok::<_, Box<dyn std::error::Error>>(())
 //! # };
-//! config.default_retry = false;
-//! let client = Client::new(KubeTransport::new(kube::Client::try_from(config)?));
+//! let client = Client::new(KubeTransport::from_config(config)?);
 //! let pods = SharedInformer::builder(client.kube::<Pod>().source(Selectors::all())).build()?;
 //! let running = pods.spawn()?;
 //! pods.wait_synced(std::time::Duration::from_secs(30)).await?;

@@ -12,7 +12,8 @@ use kube::client::Body;
 ///
 /// What is particular to that client, and stays so:
 /// * It retries by itself what is answered with 429, 503 or 504, up to fifteen times, before anybody hears of it. A reflector has rules of its
-///   own for that and shows its failures in its status: build the client with `Config::default_retry` off.
+///   own for that and shows its failures in its status: build the client with `Config::default_retry` off, or with
+///   [`from_config`](Self::from_config).
 /// * It speaks HTTP/1.1, so each watch is a connection, and a server that is gone silently is found out late. `informer-hyper` speaks HTTP/2
 ///   and pings.
 /// * With kube's feature `gzip` it decodes the first member of a body only. Watches are therefore asked for without compression here, as kube's
@@ -27,6 +28,15 @@ impl KubeTransport {
     #[must_use]
     pub fn new(client: kube::Client) -> Self {
         Self { client }
+    }
+
+    /// A transport over a client that is made of a configuration, and that retries nothing by itself: those above it do, and say so.
+    ///
+    /// # Errors
+    /// When kube can make no client of it.
+    pub fn from_config(mut config: kube::Config) -> Result<Self, kube::Error> {
+        config.default_retry = false;
+        kube::Client::try_from(config).map(Self::new)
     }
 
     /// The client.

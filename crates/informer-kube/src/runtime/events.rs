@@ -14,6 +14,32 @@ use kube::runtime::watcher::{self, Event};
 use super::{Mirror, Shared};
 
 /// What an informer offers to programs that use kube-runtime.
+///
+/// ```
+/// use informer_client::{Client, Selectors};
+/// use informer_kube::{KubeClientExt, KubeInformerExt, KubeTransport};
+/// use informer_sharedinformer::SharedInformer;
+/// use k8s_openapi::api::core::v1::Pod;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let server = informer_apiserver::Server::start(Default::default()).await?;
+/// # let client = kube::Client::try_from(kube::Config::new(server.url().parse()?))?;
+/// let source = Client::new(KubeTransport::new(client)).kube::<Pod>().source(Selectors::all());
+/// let pods = SharedInformer::builder(source).build()?;
+/// let mirror = pods.kube_store(())?;
+/// // What reads a kube store reads this one; it holds the informer's objects.
+/// let store = mirror.store();
+/// let running = pods.spawn()?;
+/// tokio::select! {
+///     () = mirror => {} // Run it for as long as the store is wanted: here, until it is ready.
+///     ready = store.wait_until_ready() => ready?,
+/// }
+/// assert!(store.is_empty());
+/// # running.stop().await;
+/// # Ok(())
+/// # }
+/// ```
 pub trait KubeInformerExt<K: Send + Sync + 'static> {
     /// Its objects as the events of a kube watcher, for `reflector`, `WatchStreamExt`, and `Controller::for_stream`.
     ///

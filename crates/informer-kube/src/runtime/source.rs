@@ -32,6 +32,37 @@ type Events<K> = BoxStream<'static, watcher::Result<Event<K>>>;
 /// * A watcher does not tell the version of its list: `applied` is that of the newest object, which is never too late. It stays there when a
 ///   restored etcd goes back in time, where our own reflector follows.
 /// * Objects that cannot be decoded are errors of kube's watcher, and never come by.
+///
+/// ```
+/// use informer_kube::WatcherSource;
+/// use informer_sharedinformer::SharedInformer;
+/// use k8s_openapi::api::core::v1::Pod;
+/// use kube::{
+///     Api, ResourceExt,
+///     runtime::{WatchStreamExt, watcher},
+/// };
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let server = informer_apiserver::Server::start(Default::default()).await?;
+/// # let client = kube::Client::try_from(kube::Config::new(server.url().parse()?))?;
+/// let pods: Api<Pod> = Api::all(client);
+/// let source = WatcherSource::new(move || {
+///     watcher(pods.clone(), watcher::Config::default()).modify(|pod| pod.managed_fields_mut().clear())
+/// });
+/// let informer = SharedInformer::fed_by(source)
+///     .index("node", |pod: &Pod, emit: &mut dyn FnMut(&str)| {
+///         let node = pod.spec.as_ref().and_then(|spec| spec.node_name.as_deref());
+///         node.into_iter().for_each(emit);
+///     })
+///     .build()?;
+/// let running = informer.spawn()?;
+/// informer.wait_synced(std::time::Duration::from_secs(30)).await?;
+/// assert!(informer.lister().by_index("node", "n1")?.is_empty());
+/// # running.stop().await;
+/// # Ok(())
+/// # }
+/// ```
 pub struct WatcherSource<K> {
     make: Box<dyn FnMut() -> Option<Events<K>> + Send>,
     backoff: Options,

@@ -11,7 +11,7 @@ use std::{
 use futures_util::{StreamExt as _, stream};
 use informer_core::{Change, Clock as _, FailureClass, IndexError, IndexFunc, ObjectKey, TokioClock};
 use informer_kube::{WatcherSource, class_of};
-use informer_sharedinformer::{HandlerOptions, SharedInformer, Trouble};
+use informer_sharedinformer::{BacklogPolicy, HandlerOptions, SharedInformer, Trouble};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{
     Api, ResourceExt as _,
@@ -311,5 +311,45 @@ async fn the_informer_may_want_another_list() {
             .is_some_and(|map| map.resource_version().as_deref() >= Some("3"))
     })
     .await;
+    running.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_slow_reader_holds_the_watcher_back() {
+    const N: u32 = 20_000;
+    let n_read = Arc::new(AtomicUsize::new(0));
+    let counts = n_read.clone();
+    let changes = (1..=N).map(|version| Ok(Event::Apply(map("a", version))));
+    let events = [Ok(Event::Init), Ok(Event::InitDone)].into_iter().chain(changes);
+    let events = stream::iter(events).inspect(move |_| {
+        counts.fetch_add(1, Ordering::SeqCst);
+    });
+    let source = WatcherSource::once(events.chain(stream::pending()));
+    let informer = SharedInformer::fed_by(source).build().unwrap();
+    let policy = BacklogPolicy::Block { limit: 4 };
+    let mut slow = informer
+        .subscribe(HandlerOptions::default().backlog(policy))
+        .unwrap();
+    let running = informer.spawn().unwrap();
+    informer.wait_synced(Duration::from_secs(60)).await.unwrap();
+    // Until nothing moves any more.
+    let mut before = usize::MAX;
+    while before != n_read.load(Ordering::SeqCst) {
+        before = n_read.load(Ordering::SeqCst);
+        TokioClock
+            .sleep_until(TokioClock.now() + Duration::from_secs(1))
+            .await;
+    }
+    assert!(
+        before < N as usize / 2,
+        "{before} events were read, and none was asked for"
+    );
+    let mut last = 0;
+    while last < N {
+        let change = slow.next().await.unwrap();
+        let version = change.entry().stamp.version.as_str().parse().unwrap();
+        assert_eq!(version, last + 1);
+        last = version;
+    }
     running.stop().await;
 }

@@ -10,7 +10,7 @@ use informer_core::{Classify as _, FailureClass, TokioClock};
 use informer_kube::{KubeClientExt as _, KubeTransport};
 use informer_reflector::Start;
 use informer_sharedinformer::{ReflectorOptions, SharedInformer};
-use informer_testkit::{FakeApi, FakeTransport, SharedApi, Verb};
+use informer_testkit::{ApiError, FakeApi, FakeTransport, Fault, On, SharedApi, Verb};
 use informer_transport::{Asked, Transport, TransportService};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{
@@ -141,4 +141,22 @@ async fn our_transport_serves_a_kube_client() {
     let ours = Client::new(FakeTransport::new(shared));
     let both = ours.kube::<ConfigMap>().list(&Selectors::all()).await.unwrap();
     assert_eq!(both.items.len(), 2);
+}
+
+/// What the server is too busy for is heard of at once, where a client of kube would try fifteen times first.
+#[tokio::test]
+async fn a_transport_of_a_configuration_retries_nothing() {
+    let server = serve().await;
+    let busy = ApiError::new(503, "ServiceUnavailable", "too busy");
+    server.with(|api| {
+        api.faults().once(On::any(), Fault::Status(busy));
+    });
+    let config = kube::Config::new(server.url().parse().unwrap());
+    let transport = KubeTransport::from_config(config).unwrap();
+    assert_eq!(transport.client().default_namespace(), "default");
+    let request = Request::get("/version").body(Bytes::new()).unwrap();
+    let answer = transport.send(request).await.unwrap();
+    assert_eq!(answer.status(), 503);
+    assert_eq!(server.with(|api| api.request_log().len()), 1);
+    server.shutdown().await;
 }
