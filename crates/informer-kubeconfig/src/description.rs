@@ -179,6 +179,19 @@ pub struct ContextDescription {
 
 impl Config {
     /// What is in effect, without a secret.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use informer_kubeconfig::{Config, MemoryEnvironment, Overrides, SignIn};
+    /// let mut overrides = Overrides::default();
+    /// overrides.server = Some("https://10.0.0.1:6443".to_owned());
+    /// overrides.token = Some("t0ken".to_owned());
+    /// let config = Config::find_in(Arc::new(MemoryEnvironment::new()), &overrides)?.expect("a server is enough");
+    /// let description = config.describe();
+    /// assert_eq!(description.sign_in, SignIn::Token);
+    /// assert!(description.to_string().starts_with("server: https://10.0.0.1:6443\nnamespace: default\n"));
+    /// # Ok::<(), informer_kubeconfig::Error>(())
+    /// ```
     #[must_use]
     pub fn describe(&self) -> Description {
         let (trust, client) = self.certificates.sources();

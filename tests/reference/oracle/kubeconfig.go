@@ -22,6 +22,9 @@ import (
 // name takes its place in what is read, and gives it back in what is said.
 const place = "/case"
 
+// onOneLine writes what would end a line as it is written in code.
+var onOneLine = strings.NewReplacer("\n", `\n`, "\r", `\r`, "\x00", `\0`)
+
 // kubeconfig loads a configuration, and says what a client does with it:
 //
 //	file PATH BASE64        a file, below /case; a path in it may begin so, too
@@ -69,7 +72,7 @@ func (k *kubeconfig) Play(op common.Op, say func(string, ...any)) {
 			return
 		}
 		for _, line := range told {
-			say("%s", strings.ReplaceAll(line, k.folder, place))
+			say("%s", onOneLine.Replace(strings.ReplaceAll(line, k.folder, place)))
 		}
 	default:
 		panic("no operation " + op.Verb)

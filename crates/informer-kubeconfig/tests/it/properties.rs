@@ -11,13 +11,25 @@ pub(super) fn parse(data: &[u8]) {
         Ok(config) => config,
         Err(error) => return assert_says_something(&error),
     };
+    let description = config.describe();
+    assert!(
+        description
+            .contexts
+            .iter()
+            .map(|context| &*context.name)
+            .eq(config.context_names())
+    );
+    assert!(description.to_string().starts_with("file: "));
     let mut merged = config.clone();
     merged.merge(config.clone());
     assert_eq!(merged.current_context(), config.current_context());
     assert!(merged.context_names().eq(config.context_names()));
     let environment = Arc::new(MemoryEnvironment::new().file(path, data));
     match Config::from_kubeconfig(&config, environment, &Overrides::default()) {
-        Ok(config) => assert!(!config.server().is_empty() && !config.namespace().is_empty()),
+        Ok(config) => {
+            assert!(!config.server().is_empty() && !config.namespace().is_empty());
+            assert!(config.describe().to_string().contains("namespace: "));
+        }
         Err(error) => assert_says_something(&error),
     }
 }

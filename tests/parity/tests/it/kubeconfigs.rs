@@ -27,6 +27,19 @@ fn every_kubeconfig_is_read_as_recorded() {
 }
 
 #[test]
+fn a_case_is_written_as_it_was_read() {
+    for (file, case) in cases().unwrap() {
+        let written = case.written(&case.client_go, case.expected(), case.says.as_deref());
+        assert_eq!(
+            written,
+            std::fs::read_to_string(&file).unwrap(),
+            "{}",
+            file.display()
+        );
+    }
+}
+
+#[test]
 fn what_differs_from_client_go_differs_on_purpose() {
     for (file, case) in cases().unwrap() {
         assert!(!case.client_go.is_empty(), "{}: not recorded", file.display());
