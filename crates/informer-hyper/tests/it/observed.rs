@@ -125,7 +125,7 @@ async fn retries_and_waits_are_counted() {
     let notes = Arc::new(Notes::default());
     let transport = HyperTransport::builder(server.url())
         .metrics(notes.clone())
-        .rate_limit(20.0, 1)
+        .rate_limit(1.0, 1)
         .build()
         .expect("a transport");
     assert_eq!(text(&transport, "/").await, "");

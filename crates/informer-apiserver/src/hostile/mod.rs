@@ -1,5 +1,7 @@
 //! `HostileProxy`: between a client and any server, doing to connections what networks do.
 
+mod connection;
+
 use std::{
     io,
     net::{Ipv4Addr, SocketAddr},
@@ -7,23 +9,16 @@ use std::{
         Arc,
         atomic::{AtomicU64, AtomicUsize, Ordering},
     },
-    time::Duration,
 };
 
-use informer_core::{Clock as _, TokioClock};
-use informer_testkit::hostile::{Course, Fate, Manner};
+use informer_testkit::hostile::{Fate, Manner};
 use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
-    net::{
-        TcpListener, TcpStream,
-        tcp::{ReadHalf, WriteHalf},
-    },
+    net::{TcpListener, TcpStream},
     sync::{mpsc, oneshot, watch},
     task::{JoinHandle, JoinSet},
 };
 
-/// A connection that is to be overtaken waits no longer than this for one that overtakes it.
-const OVERTAKEN_WITHIN: Duration = Duration::from_secs(1);
+use self::connection::Connection;
 
 /// Passes TCP connections on to a server, and harms them: by a [`Manner`], which decides about each as it comes, and by command. It knows
 /// nothing of what it passes on, which may be TLS. Dropping it cuts all connections.
@@ -201,13 +196,7 @@ impl Main {
         let number = self.counts.accepted.fetch_add(1, Ordering::SeqCst);
         let course = self.manner.next_course();
         tracing::debug!(number, ?course, "Connection accepted");
-        let connection = Connection {
-            number,
-            course,
-            target: self.target,
-            connected: self.connected.clone(),
-            n_left: AtomicU64::new(u64::MAX),
-        };
+        let connection = Connection::new(number, course, self.target, self.connected.clone());
         let (orders, counts) = (self.orders.subscribe(), self.counts.clone());
         self.connections.spawn(async move {
             let _open = Open::new(counts);
@@ -237,121 +226,4 @@ async fn accept(listener: Option<&TcpListener>) -> io::Result<TcpStream> {
         Some(listener) => listener.accept().await.map(|(client, _)| client),
         None => std::future::pending().await,
     }
-}
-
-/// One connection on its course.
-struct Connection {
-    number: u64,
-    course: Course,
-    target: SocketAddr,
-    /// The number of the latest connection that reached the server, plus one.
-    connected: watch::Sender<u64>,
-    /// Bytes that may pass before the end that the course has in store.
-    n_left: AtomicU64,
-}
-
-impl Connection {
-    async fn run(self, mut client: TcpStream, mut orders: watch::Receiver<Fate>) {
-        if self.course.is_overtaken {
-            let mut connected = self.connected.subscribe();
-            let overtaken = connected.wait_for(|latest| *latest > self.number);
-            // Nobody came.
-            let _ = tokio::time::timeout(OVERTAKEN_WITHIN, overtaken).await;
-        }
-        let Ok(mut server) = TcpStream::connect(self.target).await else {
-            return reset(&client);
-        };
-        self.connected.send_if_modified(|latest| {
-            let is_later = *latest <= self.number;
-            *latest = (*latest).max(self.number + 1);
-            is_later
-        });
-        let mut fate = tokio::select! {
-            fate = self.pass(&mut client, &mut server) => fate,
-            Ok(()) = orders.changed() => *orders.borrow_and_update(),
-        };
-        loop {
-            match fate {
-                Fate::Cut => return,
-                Fate::Reset => {
-                    reset(&client);
-                    reset(&server);
-                    return;
-                }
-                Fate::HalfOpen => match orders.changed().await {
-                    Ok(()) => fate = *orders.borrow_and_update(),
-                    Err(_) => return,
-                },
-            }
-        }
-    }
-
-    /// Passes on what comes from either side, until both have ended or the course has.
-    async fn pass(&self, client: &mut TcpStream, server: &mut TcpStream) -> Fate {
-        // Each piece is a packet of its own.
-        if client.set_nodelay(true).is_err() || server.set_nodelay(true).is_err() {
-            return Fate::Cut;
-        }
-        let fate = match self.course.end {
-            Some((after, fate)) => {
-                self.n_left.store(after, Ordering::SeqCst);
-                fate
-            }
-            None => Fate::Cut,
-        };
-        let (from_client, to_client) = client.split();
-        let (from_server, to_server) = server.split();
-        let up = self.pump(from_client, to_server);
-        let down = self.pump(from_server, to_client);
-        match tokio::try_join!(up, down) {
-            Ok(_) => Fate::Cut,
-            Err(Broken::AsPlanned) => fate,
-            Err(Broken::BySides) => Fate::Reset,
-        }
-    }
-
-    async fn pump(&self, mut from: ReadHalf<'_>, mut to: WriteHalf<'_>) -> Result<(), Broken> {
-        let mut buffer = vec![0; 16 << 10];
-        loop {
-            let n = from.read(&mut buffer).await?;
-            if n == 0 {
-                return Ok(to.shutdown().await?);
-            }
-            for piece in buffer[..n].chunks(self.course.piece) {
-                if !self.course.pause.is_zero() {
-                    TokioClock.sleep_until(TokioClock.now() + self.course.pause).await;
-                }
-                let size = piece.len() as u64;
-                let left = self.n_left.load(Ordering::SeqCst);
-                let passes = usize::try_from(left.min(size)).unwrap_or(piece.len());
-                to.write_all(&piece[..passes]).await?;
-                self.n_left.fetch_sub(left.min(size), Ordering::SeqCst);
-                if left <= size {
-                    return Err(Broken::AsPlanned);
-                }
-                if self.course.piece == 1 {
-                    // Else the two ends share what could go in one read.
-                    tokio::task::yield_now().await;
-                }
-            }
-        }
-    }
-}
-
-/// Why nothing is passed on any more.
-enum Broken {
-    AsPlanned,
-    BySides,
-}
-
-impl From<io::Error> for Broken {
-    fn from(_: io::Error) -> Self {
-        Self::BySides
-    }
-}
-
-/// Makes the end of this socket an RST.
-fn reset(stream: &TcpStream) {
-    // It can only fail where the socket is no more.
-    let _ = socket2::SockRef::from(stream).set_linger(Some(Duration::ZERO));
 }
