@@ -32,6 +32,8 @@ pub(crate) struct Server {
 pub(crate) struct Tls {
     acceptor: TlsAcceptor,
     pub(crate) trusted: Arc<TlsMaterial>,
+    /// The authority's certificate.
+    pub(crate) root: Vec<u8>,
 }
 
 impl Tls {
@@ -59,6 +61,7 @@ impl Tls {
         Self {
             acceptor: TlsAcceptor::from(Arc::new(config)),
             trusted: Arc::new(trusted),
+            root: authority.der().to_vec(),
         }
     }
 }

@@ -76,20 +76,38 @@ async fn ours_conforms_over_http2_and_tls() {
     ours_conforms(true, Some(Tls::new(true))).await;
 }
 
-fn kube(url: &str) -> kube::Client {
+fn kube(url: &str, tls: Option<&Tls>) -> KubeTransport {
     let mut config = kube::Config::new(url.parse().unwrap());
-    config.default_retry = false;
-    kube::Client::try_from(config).unwrap()
+    config.root_cert = tls.map(|tls| vec![tls.root.clone()]);
+    KubeTransport::from_config(config).unwrap()
+}
+
+async fn a_kube_client_conforms_over(tls: Option<Tls>) {
+    let address = nowhere().await;
+    let (name, scheme) = if tls.is_some() {
+        ("KubeTransport over TLS", "https")
+    } else {
+        ("KubeTransport", "http")
+    };
+    let trusted = tls.clone();
+    let suite = Suite::new(name, move |far| {
+        let tls = tls.clone();
+        async move {
+            let server = Server::start(far, false, tls.clone()).await;
+            (kube(&server.url, tls.as_ref()), server)
+        }
+    });
+    conforms(suite.nowhere(move || kube(&format!("{scheme}://{address}"), trusted.as_ref()))).await;
 }
 
 #[tokio::test]
 async fn a_kube_client_conforms() {
-    let address = nowhere().await;
-    let suite = Suite::new("KubeTransport", |far| async {
-        let server = Server::start(far, false, None).await;
-        (KubeTransport::new(kube(&server.url)), server)
-    });
-    conforms(suite.nowhere(move || KubeTransport::new(kube(&format!("http://{address}"))))).await;
+    a_kube_client_conforms_over(None).await;
+}
+
+#[tokio::test]
+async fn a_kube_client_conforms_over_tls() {
+    a_kube_client_conforms_over(Some(Tls::new(false))).await;
 }
 
 /// A kube client over our connections, which so speaks HTTP/2.
