@@ -11,13 +11,15 @@ use informer_core::{
     BoxListerWatcher, Cause, Decoded, FailureClass, Feed, Identity, ListRequest, Listed, ListerWatcher,
     Resource, SourceError, Stamp, WatchRequest, Watched,
 };
+use informer_kube::{KubeClientExt as _, KubeTransport};
 use informer_reflector::{ListWatch, feed};
 use informer_testkit::{
     ApiError, FakeApi, FakeTransport, Fault as ApiFault, ListScript, ManualClock, On, ScriptedFeed,
     ScriptedSource, SharedApi, block_on,
     conformance::lister_watcher::{Suite, World},
 };
-use informer_transport::{JsonCodec, PartialMetadata};
+use informer_transport::{JsonCodec, PartialMetadata, TransportService};
+use k8s_openapi::api::core::v1::ConfigMap;
 use serde_json::{Value, json};
 
 use crate::wrong::{all_catch, caught};
@@ -115,6 +117,19 @@ fn ours_conforms_over_an_api() {
         (source, cluster)
     });
     block_on(metadata.run()).assert_conforms();
+}
+
+/// A kube client in between, which is itself over a transport in memory.
+#[tokio::test]
+async fn ours_conforms_through_a_kube_client() {
+    let suite = Suite::new("ApiSource through a kube client", || {
+        let cluster = Cluster::new();
+        let service = TransportService::new(FakeTransport::new(cluster.0.clone()));
+        let client = Client::new(KubeTransport::new(kube::Client::new(service, "home")));
+        let api = client.kube::<ConfigMap>();
+        (api.source(Selectors::all()), cluster)
+    });
+    suite.run().await.assert_conforms();
 }
 
 #[test]
