@@ -7,7 +7,7 @@ use informer_transport::{Authorize, TlsSource};
 use crate::{
     Environment, Error, Kubeconfig, Overrides, ProcessEnvironment,
     credentials::Credentials,
-    entries::{client_certificate, credentials, proxy, trust},
+    entries::{At, client_certificate, credentials, proxy, trust},
     field::Field,
     in_cluster,
     load::{self, Found},
@@ -127,7 +127,13 @@ impl Config {
                 .then(|| given(&cluster.entry.tls_server_name))
                 .flatten()
         });
-        let credentials = credentials(user, (cluster, &server), has_certificate, &environment, overrides)?;
+        let at = At {
+            cluster,
+            server: &server,
+            trust: &trust,
+            server_name: server_name.as_deref(),
+        };
+        let credentials = credentials(user, &at, has_certificate, &environment, overrides)?;
         let certificates = if server.starts_with("http://") {
             // Plain HTTP uses no certificates; upstream does not read their files then either.
             Certificates::new(Arc::clone(&environment), Trust::Platform, None, None)?

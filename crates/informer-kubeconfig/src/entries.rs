@@ -99,6 +99,10 @@ pub(crate) fn client_certificate(user: &Placed<User>) -> Result<Option<(Pem, Pem
         entry.client_certificate_data.as_deref(),
         PemKind::Certificates,
     )?;
+    // Upstream takes no notice of a key alone.
+    let Some(certificate) = certificate else {
+        return Ok(None);
+    };
     let key = Pem::of_fields(
         |name| user.field(name),
         "client-key",
@@ -106,20 +110,26 @@ pub(crate) fn client_certificate(user: &Placed<User>) -> Result<Option<(Pem, Pem
         entry.client_key_data.as_deref(),
         PemKind::PrivateKey,
     )?;
-    match (certificate, key) {
-        (Some(certificate), Some(key)) => Ok(Some((certificate, key))),
-        (Some(_), None) => Err(user
+    match key {
+        Some(key) => Ok(Some((certificate, key))),
+        None => Err(user
             .field("client-key")
             .error("missing, and the client certificate is of no use without it")),
-        // Upstream takes no notice of a key alone.
-        (None, _) => Ok(None),
     }
 }
 
-/// How the user signs in at `server`. `has_certificate`: a client certificate is configured, and then no plug-in is asked for one.
+/// Where credentials are for: the server's entry, and what of it is in effect.
+pub(crate) struct At<'a> {
+    pub(crate) cluster: &'a Placed<Cluster>,
+    pub(crate) server: &'a str,
+    pub(crate) trust: &'a Trust,
+    pub(crate) server_name: Option<&'a str>,
+}
+
+/// How the user signs in there. `has_certificate`: a client certificate is configured, and then no plug-in is asked for one.
 pub(crate) fn credentials(
     user: Option<&Placed<User>>,
-    at: (&Placed<Cluster>, &str),
+    at: &At<'_>,
     has_certificate: bool,
     environment: &Arc<dyn Environment>,
     overrides: &Overrides,
@@ -183,7 +193,7 @@ fn authorization(user: &Placed<User>, environment: &Arc<dyn Environment>) -> Res
 /// What gives credentials where none are written down, or a client certificate (client-go `exec.UpdateTransportConfig`).
 fn plugin(
     user: &Placed<User>,
-    at: (&Placed<Cluster>, &str),
+    at: &At<'_>,
     has_certificate: bool,
     environment: &Arc<dyn Environment>,
     overrides: &Overrides,

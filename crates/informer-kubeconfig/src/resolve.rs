@@ -78,12 +78,7 @@ fn select_cluster(
     let of_context = context.and_then(|context| given(&context.entry.cluster));
     let Some(name) = given(&overrides.cluster).or(of_context) else {
         if given(&overrides.server).is_some() {
-            return Ok(Placed {
-                file: Path::new("overrides").into(),
-                kind: "cluster",
-                name: String::new(),
-                entry: Cluster::default(),
-            });
+            return Ok(of_overrides());
         }
         let problem = "names no cluster";
         return Err(match context {
@@ -98,10 +93,24 @@ fn select_cluster(
             name,
             entry: found.entry.clone(),
         }),
+        // A server is enough, also where the context's own is not there.
+        (None, _) if given(&overrides.cluster).is_none() && given(&overrides.server).is_some() => {
+            Ok(of_overrides())
+        }
         (None, Some(context)) if given(&overrides.cluster).is_none() => Err(context
             .field("cluster")
             .error(format_args!("cluster {name:?} does not exist"))),
         (None, _) => Err(not_found(config, "cluster", &name)),
+    }
+}
+
+/// A cluster of which the overrides say everything.
+fn of_overrides() -> Placed<Cluster> {
+    Placed {
+        file: Path::new("overrides").into(),
+        kind: "cluster",
+        name: String::new(),
+        entry: Cluster::default(),
     }
 }
 

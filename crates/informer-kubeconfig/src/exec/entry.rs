@@ -5,7 +5,7 @@ use std::{fmt, path::PathBuf, sync::Arc};
 use serde::Deserialize;
 
 use super::{Interactive, Plugin, Version, info::ClusterInfo, plugin::Settings};
-use crate::{Environment, Error, Overrides, SignIn, document::Cluster, field::Field, resolve::Placed};
+use crate::{Environment, Error, Overrides, SignIn, entries::At, field::Field};
 
 /// `exec` of a user.
 #[derive(Clone, Deserialize, Default)]
@@ -97,11 +97,11 @@ impl Entry {
         })
     }
 
-    /// The plug-in that it describes, for credentials at `server`.
+    /// The plug-in that it describes, for credentials there.
     pub(crate) fn plugin(
         &self,
         field: &Field,
-        (cluster, server): (&Placed<Cluster>, &str),
+        at: &At<'_>,
         environment: &Arc<dyn Environment>,
         overrides: &Overrides,
     ) -> Result<Plugin, Error> {
@@ -116,7 +116,7 @@ impl Entry {
             .check(&**environment, &command)
             .map_err(|why| field.error(why))?;
         let cluster = match self.provide_cluster_info {
-            Some(true) => Some(ClusterInfo::new(cluster, server, &**environment)?),
+            Some(true) => Some(ClusterInfo::new(at, &**environment)?),
             _ => None,
         };
         let settings = Settings {

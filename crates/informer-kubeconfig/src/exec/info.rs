@@ -4,13 +4,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::Version;
-use crate::{
-    Environment, Error,
-    document::Cluster,
-    entries::authority,
-    resolve::{Placed, given},
-    text,
-};
+use crate::{Environment, Error, entries::At, resolve::given, text, tls::Trust};
 
 /// The variable.
 pub(super) const VARIABLE: &str = "KUBERNETES_EXEC_INFO";
@@ -36,18 +30,18 @@ pub(crate) struct ClusterInfo {
 }
 
 impl ClusterInfo {
-    pub(super) fn new(
-        cluster: &Placed<Cluster>,
-        server: &str,
-        environment: &dyn Environment,
-    ) -> Result<Self, Error> {
-        let entry = &cluster.entry;
-        let authority = authority(cluster)?.map(|pem| pem.load(environment)).transpose()?;
+    /// What is in effect, with the overrides (client-go `rest/exec.go`, `ConfigToExecCluster`).
+    pub(super) fn new(at: &At<'_>, environment: &dyn Environment) -> Result<Self, Error> {
+        let entry = &at.cluster.entry;
+        let authority = match at.trust {
+            Trust::Authority(pem) => Some(pem.load(environment)?),
+            Trust::Platform | Trust::Anybody => None,
+        };
         let extension = entry.extensions.iter().flatten();
         Ok(Self {
-            server: server.to_owned(),
-            tls_server_name: given(&entry.tls_server_name),
-            insecure_skip_tls_verify: entry.insecure_skip_tls_verify,
+            server: at.server.to_owned(),
+            tls_server_name: at.server_name.map(str::to_owned),
+            insecure_skip_tls_verify: matches!(at.trust, Trust::Anybody),
             certificate_authority_data: authority.map(|pem| text::encode_base64(&pem)),
             proxy_url: given(&entry.proxy_url),
             disable_compression: entry.disable_compression,
