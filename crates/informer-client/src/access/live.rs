@@ -131,7 +131,7 @@ impl ReadClient for LiveClient {
         }
         let mut request = ListRequest::default();
         (request.limit, request.token) = (options.limit, options.token.clone());
-        let mut feed = api.source(options.selectors()).list(request).await?;
+        let mut feed = api.source(options.selectors()).unrepeated().list(request).await?;
         while let Some(listed) = feed.next().await {
             match listed? {
                 Listed::Item(Ok(decoded)) => list.entries.push(entry(decoded)?),

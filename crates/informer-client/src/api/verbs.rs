@@ -183,7 +183,7 @@ impl<T: Transport, K: Send + Sync + 'static, C: Codec<K>> Api<T, K, C> {
     }
 
     async fn pages(&self, selectors: &Selectors, limit: Option<u32>) -> Result<ObjectList<K>, (Error, u32)> {
-        let source = self.source(selectors.clone());
+        let source = self.source(selectors.clone()).unrepeated();
         let mut list = ObjectList {
             items: Vec::new(),
             unreadable: Vec::new(),

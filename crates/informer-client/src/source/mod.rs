@@ -29,6 +29,7 @@ pub struct ApiSource<T, K, C> {
     selectors: Selectors,
     tweak: Option<Tweak>,
     frame_limit: usize,
+    is_repeated: bool,
 }
 
 impl<T, K, C> Clone for ApiSource<T, K, C> {
@@ -38,6 +39,7 @@ impl<T, K, C> Clone for ApiSource<T, K, C> {
             selectors: self.selectors.clone(),
             tweak: self.tweak.clone(),
             frame_limit: self.frame_limit,
+            is_repeated: self.is_repeated,
         }
     }
 }
@@ -58,7 +60,22 @@ impl<T: Transport, K, C: Codec<K>> ApiSource<T, K, C> {
             selectors,
             tweak: None,
             frame_limit: DEFAULT_FRAME_LIMIT,
+            is_repeated: true,
         }
+    }
+
+    /// The same for somebody who does not ask again what failed, so that a transport may.
+    pub(crate) fn unrepeated(mut self) -> Self {
+        self.is_repeated = false;
+        self
+    }
+
+    /// Who reflects from a source repeats its requests, with a back-off and a status of its own.
+    fn marked(&self, mut request: Request<Bytes>) -> Request<Bytes> {
+        if self.is_repeated {
+            request.extensions_mut().insert(RepeatedBySender);
+        }
+        request
     }
 
     /// The same, with a last word on the query of every list, page and watch (client-go `WithTweakListOptions`).
@@ -108,7 +125,7 @@ where
 
     async fn list(&self, request: ListRequest) -> Result<Self::List, Error> {
         let query = self.tweaked(Query::of_list(&self.selectors, &request));
-        let request = repeated(self.api.requests().list(&query)?);
+        let request = self.marked(self.api.requests().list(&query)?);
         let response = self.api.client().send(request, Asked::List).await?;
         let wire = Wire::of(response.headers());
         Ok(ListFeed::new(
@@ -125,7 +142,7 @@ where
             Asked::Watch
         };
         let query = self.tweaked(Query::of_watch(&self.selectors, &request));
-        let request = repeated(self.api.requests().watch(&query)?);
+        let request = self.marked(self.api.requests().watch(&query)?);
         let response = self.api.client().send(request, asked).await?;
         let codec = self.api.codec();
         let mut decoder = WatchDecoder::new(asked)
@@ -141,10 +158,4 @@ where
             codec.clone(),
         ))
     }
-}
-
-/// Who reflects from a source repeats its requests, with a back-off and a status of its own.
-fn repeated(mut request: Request<Bytes>) -> Request<Bytes> {
-    request.extensions_mut().insert(RepeatedBySender);
-    request
 }

@@ -10,6 +10,7 @@ mod kinds;
 mod lists;
 mod meta;
 mod objects;
+mod repeated;
 mod scripted;
 mod sources;
 mod subresources;
