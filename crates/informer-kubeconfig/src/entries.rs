@@ -159,9 +159,10 @@ fn authorization(user: &Placed<User>, environment: &Arc<dyn Environment>) -> Res
         exec.check(&field)?;
     }
     let token = given(&entry.token);
-    let has_basic = given(&entry.username).is_some() || given(&entry.password).is_some();
+    let has_name = given(&entry.username).is_some();
+    let has_basic = has_name || given(&entry.password).is_some();
     let token_file = given(&entry.token_file);
-    if has_basic && (token.is_some() || token_file.is_some()) {
+    if (has_basic && token.is_some()) || (has_name && token_file.is_some()) {
         // client-go `tools/clientcmd/validation.go`, `validateAuthInfo`, and `transport/round_trippers.go`, `HTTPWrappersForConfig`.
         let field = user.field(if token.is_some() { "token" } else { "tokenFile" });
         return Err(field.error("set together with username and password; keep one"));
