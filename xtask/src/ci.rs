@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use crate::process::{capture, cargo, run as execute};
+use crate::process::{KUBERNETES, capture, cargo, run as execute};
 use crate::workspace::Workspace;
 use crate::{
     Result, assets, deny, deps, examples, fuzz, layers, loom, msrv, parity, release, sim, test, tidy,
@@ -200,9 +200,7 @@ fn feature_sets(root: &Path) -> Result {
         for feature in none.chain(features) {
             let flags = ["--package", name, "--no-default-features", "--features", feature];
             let mut check = cargo(root, &["check", "--quiet"]);
-            // A library leaves the version of Kubernetes to the program; there is no program here.
-            check.env("K8S_OPENAPI_ENABLED_VERSION", "1.37").args(flags);
-            execute(&mut check)?;
+            execute(check.env(KUBERNETES.0, KUBERNETES.1).args(flags))?;
         }
     }
     Ok(())

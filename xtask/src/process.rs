@@ -6,6 +6,9 @@ use std::process::{Command, Stdio};
 
 use crate::Result;
 
+/// What makes a library compile alone that leaves the version of Kubernetes to the program: there is no program then.
+pub(crate) const KUBERNETES: (&str, &str) = ("K8S_OPENAPI_ENABLED_VERSION", "1.37");
+
 /// The cargo that runs us, in the workspace's root.
 pub(crate) fn cargo(root: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));

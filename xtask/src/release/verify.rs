@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::Result;
-use crate::process::{cargo, run as execute};
+use crate::process::{KUBERNETES, cargo, run as execute};
 use crate::workspace::Workspace;
 
 pub(crate) fn run(root: &Path) -> Result {
@@ -39,7 +39,11 @@ pub(crate) fn run(root: &Path) -> Result {
     let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| root.join("target").into());
     for name in &order {
         // The scratch workspace shares our target folder, so what comes from the registry is compiled once.
-        execute(cargo(&scratch, &["check", "--quiet", "--package", name]).env("CARGO_TARGET_DIR", &target))?;
+        let mut check = cargo(&scratch, &["check", "--quiet", "--package", name]);
+        check
+            .env("CARGO_TARGET_DIR", &target)
+            .env(KUBERNETES.0, KUBERNETES.1);
+        execute(&mut check)?;
     }
     eprintln!("release verify: {} packages, each compiles alone", order.len());
     Ok(())
