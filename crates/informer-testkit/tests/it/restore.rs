@@ -26,7 +26,10 @@ fn what_was_written_since_never_was() {
     assert_eq!(api.revision(), backup + 1, "the servers' own write");
     let now = api.all(&configmaps());
     assert_eq!(names(&now), ["changed", "kept"]);
-    assert_eq!([version(&now[0]), version(&now[1])], [version(&old), version(&kept)]);
+    assert_eq!(
+        [version(&now[0]), version(&now[1])],
+        [version(&old), version(&kept)]
+    );
     assert_eq!(api.count(&configmaps()), 2);
 
     // The versions are given once more.
@@ -57,7 +60,10 @@ fn nothing_from_before_is_watched_or_read_on() {
         let events = api.drain_watch(watch);
         assert_eq!(events[0]["object"]["code"], 410, "from {from}: {events:?}");
     }
-    let newest = api.list(&configmaps(), &ListOptions::default().at(head).matching("NotOlderThan"));
+    let newest = api.list(
+        &configmaps(),
+        &ListOptions::default().at(head).matching("NotOlderThan"),
+    );
     assert_eq!(newest.unwrap_err().code(), 504);
     let watch = api
         .watch(&configmaps(), &WatchOptions::from_version(api.revision()))
