@@ -117,7 +117,12 @@ async fn a_custom_resource_is_found_and_followed_dynamically_and_by_its_metadata
         .metadata(resource.clone())
         .in_namespace(&namespace)
         .source(Selectors::all());
-    let metadata = SharedInformer::builder(metadata_source).build().unwrap();
+    let mut by_stream = ReflectorOptions::default();
+    by_stream.start = informer_reflector::Start::StreamingList;
+    let metadata = SharedInformer::builder(metadata_source)
+        .reflector_options(by_stream)
+        .build()
+        .unwrap();
     let (of_dynamic, of_metadata) = (Ledger::default(), Ledger::default());
     dynamic
         .add_handler(of_dynamic.clone(), HandlerOptions::default())
