@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// Keeps objects as the bytes that came, without the managed fields, and reads the metadata that selectors, predicates and owner mapping
-/// need. The rest is decoded when somebody asks for it: [`PackedObject::json`], [`PackedObject::message`].
+/// need. The rest is decoded when somebody asks for it: [`PackedObject::json`], or `PackedObject::message` with the feature `protobuf`.
 #[derive(Debug, Clone, Default)]
 pub struct PackedCodec {
     json: JsonCodec<PartialMetadata>,
