@@ -92,6 +92,7 @@ mod k8s;
 mod kinds;
 mod meta;
 mod object;
+mod pager;
 mod source;
 mod wrap;
 
@@ -101,7 +102,7 @@ pub use access::{
 };
 pub use api::{Api, ObjectList, Scale, Token, TokenOptions};
 pub use client::Client;
-pub use discovery::{ApiResource, Discovery, ResolveError, UnknownResource};
+pub use discovery::{ApiResource, Discovery, Mapper, ResolveError, UnknownResource};
 pub use error::Error;
 pub use informer_transport::{
     DeleteOptions, DynamicObject, ObjectMeta, OwnerReference, PackedObject, PartialMetadata, Patch,
@@ -116,6 +117,7 @@ pub use object::{
     create_or_update, finalizer_patch, insert_finalizer, merge_patch, merge_patch_locked, owners_of,
     remove_finalizer, take_finalizer,
 };
+pub use pager::Pager;
 pub use source::{ApiSource, ListFeed, WatchFeed};
 pub use wrap::{
     DryRun, FieldOwner, FieldValidation, Intercepted, Interceptor, Namespaced, ReadOf, Validation,

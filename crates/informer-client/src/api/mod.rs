@@ -8,7 +8,7 @@ use std::{fmt, marker::PhantomData, sync::Arc};
 use informer_core::Resource;
 use informer_transport::{Codec, RequestBuilder, Selectors, Transport};
 
-use crate::{ApiSource, Client};
+use crate::{ApiSource, Client, Pager};
 
 pub use subresource::{Scale, Token, TokenOptions};
 pub use verbs::ObjectList;
@@ -100,6 +100,17 @@ impl<T: Transport, K, C: Codec<K>> Api<T, K, C> {
     #[must_use]
     pub fn source_of(&self, name: &str) -> ApiSource<T, K, C> {
         self.source(Selectors::all().fields(format!("metadata.name={}", escaped(name))))
+    }
+
+    /// Those that the selectors match, page by page with the next ones fetched ahead: for lists that are worked through and not kept.
+    #[must_use]
+    pub fn pager(&self, selectors: Selectors) -> Pager<ApiSource<T, K, C>>
+    where
+        T: 'static,
+        K: Send + Sync + 'static,
+        C: 'static,
+    {
+        Pager::new(self.source(selectors).unrepeated())
     }
 
     /// The codec.

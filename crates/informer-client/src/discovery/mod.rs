@@ -1,6 +1,7 @@
 //! `Discovery`: which kinds a server has, and the names that people call them by.
 
 mod fetch;
+mod mapper;
 mod near;
 mod resolve;
 mod wire;
@@ -35,6 +36,8 @@ impl ApiResource {
         self.verbs.iter().any(|it| it == verb)
     }
 }
+
+pub use mapper::Mapper;
 
 /// The kinds of a server: the core group first, then the others in the order of the server, the preferred version of each first.
 #[derive(Debug, Default)]

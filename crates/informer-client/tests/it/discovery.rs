@@ -1,6 +1,6 @@
 //! From what people call a kind to the kind.
 
-use informer_client::Discovery;
+use informer_client::{Discovery, Mapper, ResolveError};
 use informer_core::{Resource, Scope};
 
 use crate::scripted::{Answer, Scripted, ok, run, status};
@@ -235,4 +235,42 @@ fn discovery_itself_may_fail() {
     let (_, client) = Scripted::new(aggregated());
     let found = run(client.resolve("po")).unwrap();
     assert_eq!(&*found.resource.plural, "pods");
+}
+
+#[test]
+fn a_mapper_asks_once_and_again_for_what_it_does_not_know() {
+    let n_requests = aggregated().len();
+    let answers = aggregated().into_iter().chain(aggregated()).chain(aggregated());
+    let (log, client) = Scripted::new(answers);
+    let mapper = Mapper::new(client);
+    assert!(log.requests().is_empty());
+    let pods = run(mapper.resolve("po")).unwrap();
+    assert_eq!(&*pods.resource.kind, "Pod");
+    let deployments = run(mapper.of_kind("apps/v1", "Deployment")).unwrap();
+    assert_eq!(&*deployments.resource.plural, "deployments");
+    assert_eq!(log.requests().len(), n_requests, "the second was known");
+
+    let missing = run(mapper.of_kind("apps/v1", "Gone")).unwrap_err();
+    assert!(missing.to_string().contains("Gone of apps/v1"), "{missing}");
+    assert_eq!(
+        log.requests().len(),
+        2 * n_requests,
+        "it might have come meanwhile"
+    );
+    mapper.reset();
+    run(mapper.resolve("pods")).unwrap();
+    assert_eq!(log.requests().len(), 3 * n_requests);
+}
+
+#[test]
+fn a_mapper_that_cannot_ask_keeps_what_it_knows() {
+    let answers = aggregated().into_iter().chain([status(503, "")]);
+    let (_, client) = Scripted::new(answers);
+    let mapper = Mapper::new(client);
+    run(mapper.resolve("pods")).unwrap();
+    assert!(matches!(
+        run(mapper.resolve("nothing")),
+        Err(ResolveError::Failed(_))
+    ));
+    assert!(run(mapper.resolve("pods")).is_ok());
 }
