@@ -15,6 +15,7 @@ use http_body::{Body, Frame};
 use informer_cache::{Cache, CacheBuilder, CachedClient};
 use informer_client::{Kinds, LiveClient};
 use informer_core::{Clock, ObjectKey, Resource, TokioClock};
+use informer_reflector::{Options as ReflectorOptions, Start};
 use informer_testkit::{FakeApi, FakeTransport, Options, SharedApi, Verb};
 use informer_transport::Transport;
 use serde_json::{Value, json};
@@ -127,8 +128,11 @@ impl World {
         world
     }
 
+    /// Of a cache that streams its lists: the gate holds streams.
     pub(crate) fn builder(&self) -> CacheBuilder {
-        Cache::builder(self.live.clone())
+        let mut options = ReflectorOptions::default();
+        options.start = Start::StreamingList;
+        Cache::builder(self.live.clone()).reflector_options(options)
     }
 
     /// A client of a cache that is started.

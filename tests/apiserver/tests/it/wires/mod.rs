@@ -1,6 +1,6 @@
 //! Both wire formats, on every kind that is built in: the same object under the same key at the same version, whichever way it comes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use informer_client::{Discovery, Error, ObjectList, PackedObject, PartialMetadata, Selectors, WriteOptions};
 use informer_core::{Cause, Decoded, Feed as _, ListerWatcher, Resource, Scope, WatchRequest, Watched};
@@ -42,7 +42,7 @@ async fn every_kind_is_the_same_in_json_and_in_protobuf() {
     let namespace = namespace(&plane, "wires");
     let client = admin(&plane);
     let samples = samples(&namespace);
-    let mut missing = Vec::new();
+    let (mut missing, mut made) = (Vec::new(), BTreeSet::new());
     let (mut n_kinds, mut n_objects) = (0, 0);
     let discovery = Discovery::fetch(&client).await.unwrap();
     for kind in discovery.kinds() {
@@ -55,7 +55,11 @@ async fn every_kind_is_the_same_in_json_and_in_protobuf() {
             group => format!("{}.{group}", resource.plural),
         };
         match samples.get(&name) {
-            Some(sample) => create(&client, resource, &namespace, sample.clone()).await,
+            // In the preferred version, which comes first.
+            Some(sample) if made.insert(name.clone()) => {
+                create(&client, resource, &namespace, sample.clone()).await;
+            }
+            Some(_) => {}
             None if WRITTEN_BY_THE_SERVER.contains(&&*resource.plural) => {}
             None => missing.push(name.clone()),
         }
@@ -84,7 +88,7 @@ async fn create(client: &TestClient, resource: &Resource, namespace: &str, mut b
         api = api.in_namespace(namespace);
     }
     match api.create(&body, &WriteOptions::default()).await {
-        // The same kind in another version of its group, or the events of the two groups that share them.
+        // The events of two groups are the same.
         Err(error) if error.code() == Some(409) => {}
         Err(error) => panic!("{resource}: {error}"),
         Ok(_) => {}
