@@ -219,7 +219,16 @@ impl Labels {
             let at = format!("{at}/{name}");
             match (name.as_str(), field) {
                 ("resourceVersion", Value::String(version)) => drop(out.insert(at, self.since(version))),
-                ("metadata", Value::Object(inner)) => self.flatten_loose(at, inner, out),
+                ("metadata" | "object", Value::Object(inner)) => self.flatten_loose(at, inner, out),
+                // A bookmark among tables is a table.
+                ("rows", Value::Array(rows)) => {
+                    for (index, row) in rows.iter().enumerate() {
+                        match row {
+                            Value::Object(row) => self.flatten_loose(format!("{at}/{index}"), row, out),
+                            other => self.flatten(format!("{at}/{index}"), other, out),
+                        }
+                    }
+                }
                 ("continue", Value::String(token)) => drop(out.insert(at, self.token(token))),
                 _ => self.flatten(at, field, out),
             }
