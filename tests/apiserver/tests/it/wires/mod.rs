@@ -95,46 +95,84 @@ async fn create(client: &TestClient, resource: &Resource, namespace: &str, mut b
     }
 }
 
+/// Everything that was read between two lists in JSON that say the same: the server writes some kinds by itself.
+struct Read {
+    json: BTreeMap<String, Decoded<PartialMetadata>>,
+    metadata: Vec<Decoded<PartialMetadata>>,
+    packed: Vec<Decoded<PackedObject>>,
+    streamed: Vec<Decoded<PartialMetadata>>,
+    got: Option<Decoded<PartialMetadata>>,
+}
+
+async fn in_json(client: &TestClient, resource: &Resource) -> BTreeMap<String, Decoded<PartialMetadata>> {
+    let api = client.objects::<PartialMetadata>(resource.clone());
+    let items = listed(resource, api.list(&Selectors::all()).await);
+    items
+        .into_iter()
+        .map(|it| (it.identity.to_string(), it))
+        .collect()
+}
+
+async fn read(client: &TestClient, resource: &Resource) -> Read {
+    for _ in 0..100 {
+        let json = in_json(client, resource).await;
+        let api = client.metadata(resource.clone());
+        let metadata = listed(resource, api.list(&Selectors::all()).await);
+        let packed = client.packed(resource.clone()).list(&Selectors::all()).await;
+        let mut request = WatchRequest::default();
+        request.bookmarks = true;
+        request.initial_events = true;
+        let streamed = timeout(LIMIT, initial(client, resource, request)).await;
+        let got = match json.values().next().map(|first| &first.identity) {
+            Some(first) => {
+                let mut api = api.clone();
+                if let Some(namespace) = &first.namespace {
+                    api = api.in_namespace(namespace);
+                }
+                api.find(&first.name).await.unwrap()
+            }
+            None => None,
+        };
+        let again = in_json(client, resource).await;
+        let identities = |all: &BTreeMap<String, Decoded<PartialMetadata>>| -> Vec<_> {
+            all.values().map(|it| it.identity.clone()).collect()
+        };
+        if identities(&json) == identities(&again) {
+            return Read {
+                json,
+                metadata,
+                packed: listed(resource, packed),
+                streamed: streamed.unwrap_or_else(|_| panic!("{resource}: no end of the initial events")),
+                got,
+            };
+        }
+    }
+    panic!("{resource} never stays as it is");
+}
+
 /// Lists and streams the kind in both formats. Says how many objects it has.
 async fn compare(client: &TestClient, resource: &Resource) -> usize {
-    let json = client.objects::<PartialMetadata>(resource.clone());
-    let json = listed(resource, json.list(&Selectors::all()).await);
-    let json: BTreeMap<String, Decoded<PartialMetadata>> =
-        json.into_iter().map(|it| (it.identity.to_string(), it)).collect();
-
-    let protobuf = client.metadata(resource.clone());
-    let metadata = listed(resource, protobuf.list(&Selectors::all()).await);
-    same(resource, &json, metadata.iter().map(|it| (it, Some(&it.object))));
-
-    let packed = client.packed(resource.clone()).list(&Selectors::all()).await;
-    let packed = listed(resource, packed);
-    let is_custom = matches!(&*resource.plural, "customresourcedefinitions");
-    for item in &packed {
-        assert!(is_custom || item.object.wire() == Wire::Protobuf, "{resource}");
+    let read = read(client, resource).await;
+    let json = &read.json;
+    same(
+        resource,
+        json,
+        read.metadata.iter().map(|it| (it, Some(&it.object))),
+    );
+    same(resource, json, read.packed.iter().map(|it| (it, None)));
+    same(
+        resource,
+        json,
+        read.streamed.iter().map(|it| (it, Some(&it.object))),
+    );
+    for item in &read.packed {
+        assert_eq!(item.object.wire(), Wire::Protobuf, "{resource}");
         let label = |name: &str| item.object.label(name).map(str::to_owned);
         let known = &json[&item.identity.to_string()].object.metadata;
         assert_eq!(label("app"), known.labels.get("app").cloned(), "{resource}");
     }
-    let none = packed.iter().map(|it: &Decoded<PackedObject>| (it, None));
-    same(resource, &json, none);
-
-    let mut request = WatchRequest::default();
-    request.bookmarks = true;
-    request.initial_events = true;
-    let streamed = timeout(LIMIT, initial(client, resource, request));
-    let streamed = streamed
-        .await
-        .unwrap_or_else(|_| panic!("{resource}: no end of the initial events"));
-    same(resource, &json, streamed.iter().map(|it| (it, Some(&it.object))));
-
-    if let Some(first) = json.values().next() {
-        let mut api = client.metadata(resource.clone());
-        if let Some(namespace) = &first.identity.namespace {
-            api = api.in_namespace(namespace);
-        }
-        let got = api.get(&first.identity.name).await.unwrap();
-        assert_eq!(got.identity, first.identity, "{resource}");
-    }
+    let first = json.values().next().map(|first| &first.identity);
+    assert_eq!(read.got.as_ref().map(|got| &got.identity), first, "{resource}");
     json.len()
 }
 
@@ -166,7 +204,6 @@ async fn initial(
     streamed
 }
 
-/// Objects that the server writes by itself meanwhile may be newer.
 fn same<'a, K: 'a>(
     resource: &Resource,
     json: &BTreeMap<String, Decoded<PartialMetadata>>,
@@ -179,14 +216,7 @@ fn same<'a, K: 'a>(
             panic!("{resource} {key} is in protobuf only");
         };
         n += 1;
-        assert_eq!(
-            item.identity.stamp.uid, expected.identity.stamp.uid,
-            "{resource} {key}"
-        );
-        if item.identity.stamp != expected.identity.stamp {
-            assert_eq!(&*resource.plural, "leases", "{resource} {key} changed");
-            continue;
-        }
+        assert_eq!(item.identity, expected.identity, "{resource}");
         if let Some(metadata) = metadata {
             let mut expected = expected.object.metadata.clone();
             expected.annotations.remove(OF_WHOLE_OBJECTS);
