@@ -7,6 +7,7 @@
 //! * [`ScriptedTransport`] and [`ScriptedSource`]: answers that a test writes down, byte for byte or event for event.
 //! * [`ManualClock`], [`Tasks`], [`block_on`]: virtual time and a stepped executor.
 //! * [`replay_corpus`]: what a fuzz target holds to, held to by a test.
+//! * [`check_trace`]: text traces of a machine.
 //! * [`workload`]: a sample cluster whose pods start, run, move, restart and finish.
 //! * [`conformance`]: suites that check a layer of your own against the contract of the one it stands in for.
 //!
@@ -52,6 +53,7 @@ mod rng;
 mod scripted;
 mod shared;
 mod tasks;
+mod traces;
 pub mod workload;
 
 pub use api::{
@@ -69,3 +71,4 @@ pub use scripted::{
 };
 pub use shared::{ApiBody, FakeTransport, SharedApi};
 pub use tasks::{TaskId, Tasks, block_on, poll_once};
+pub use traces::{check_trace, trace_names};

@@ -1,41 +1,19 @@
 //! The machine's rules, one script each. `UPDATE_TRACES=1` writes down what the machine does; read the difference before you keep it.
 
-use std::path::Path;
+use informer_testkit::{check_trace, trace_names};
 
 use crate::script;
 
-fn check(name: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/it/traces")
-        .join(name)
-        .with_extension("txt");
-    let wanted = std::fs::read_to_string(&path).unwrap();
-    let got = script::run(&wanted);
-    if got != wanted && std::env::var_os("UPDATE_TRACES").is_some() {
-        std::fs::write(&path, &got).unwrap();
-        return;
-    }
-    for (number, (got, wanted)) in got.lines().zip(wanted.lines()).enumerate() {
-        assert_eq!(got, wanted, "{name}, line {}:\n{got}", number + 1);
-    }
-    assert_eq!(got, wanted, "{name}");
-}
-
 macro_rules! traces {
     ($($name:ident)*) => {
-        $(#[test] fn $name() { check(stringify!($name)); })*
+        $(#[test] fn $name() { check_trace(env!("CARGO_MANIFEST_DIR"), stringify!($name), script::run); })*
 
         /// A script that no test runs would rot.
         #[test]
         fn every_script_is_run() {
-            let mut files: Vec<String> = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/traces"))
-                .unwrap()
-                .map(|entry| entry.unwrap().path().file_stem().unwrap().to_string_lossy().into_owned())
-                .collect();
-            files.sort();
             let mut run = vec![$(stringify!($name)),*];
             run.sort_unstable();
-            assert_eq!(files, run);
+            assert_eq!(trace_names(env!("CARGO_MANIFEST_DIR")), run);
         }
     };
 }
