@@ -130,6 +130,12 @@ pub(crate) enum Fact {
         what: String,
         term: Option<Term>,
     },
+    /// The server took a candidate's write of the lease, which changed who holds it; nobody is the empty name.
+    LeaseWritten {
+        candidate: u32,
+        before: String,
+        after: String,
+    },
     /// From now on no request can succeed.
     OutageBegan,
     /// Requests can succeed again.
@@ -213,6 +219,11 @@ impl fmt::Display for Fact {
                 Some(term) => write!(f, "e{candidate}: {what}, term {term}"),
                 None => write!(f, "e{candidate}: {what}"),
             },
+            Self::LeaseWritten {
+                candidate,
+                before,
+                after,
+            } => write!(f, "e{candidate} wrote the lease: from {before:?} to {after:?}"),
             Self::OutageBegan => f.write_str("outage began"),
             Self::OutageEnded => f.write_str("outage ended"),
         }

@@ -6,6 +6,7 @@ mod chain;
 mod converges;
 mod deletes;
 mod drained;
+mod given_back;
 mod index;
 mod leader;
 mod ledger;
@@ -78,6 +79,7 @@ pub(crate) fn all() -> Vec<Box<dyn Invariant>> {
         Box::<served::Served>::default(),
         Box::<drained::Drained>::default(),
         Box::<leader::Leader>::default(),
+        Box::new(given_back::GivenBack),
         Box::<reconciled::Reconciled>::default(),
         Box::new(converges::Converges),
     ]

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use self::ask::{Ask, AskKind};
 use self::body::WireBody;
-pub(crate) use self::post::{Line, Post};
+pub(crate) use self::post::{Line, Post, Scribe};
 use crate::fact::{Fact, InformerId, Probe};
 
 /// How good the network is.

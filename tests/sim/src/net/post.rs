@@ -9,11 +9,14 @@ use std::{
 use bytes::Bytes;
 use http::{Request, Response};
 use informer_core::Clock;
-use informer_testkit::{ApiBody, ManualClock, Rng, SharedApi};
+use informer_testkit::{ApiBody, FakeApi, ManualClock, Rng, SharedApi};
 use informer_transport::Transport;
 use tokio::sync::oneshot;
 
-use crate::config::PostConfig;
+use crate::{
+    config::PostConfig,
+    fact::{Fact, Probe},
+};
 
 /// What can be changed of it while it is in use.
 #[derive(Debug, Default)]
@@ -49,7 +52,17 @@ pub(crate) struct Post {
     api: SharedApi<ManualClock>,
     config: PostConfig,
     line: Arc<Line>,
+    scribe: Scribe,
     rng: Arc<Mutex<Rng>>,
+}
+
+/// Notes what the server makes of a candidate's writes.
+#[derive(Clone)]
+pub(crate) struct Scribe {
+    pub(crate) candidate: u32,
+    pub(crate) probe: Probe,
+    /// Who holds the lease, by the server.
+    pub(crate) holder: fn(&FakeApi) -> String,
 }
 
 /// What becomes of a request.
@@ -69,11 +82,18 @@ impl fmt::Debug for Post {
 }
 
 impl Post {
-    pub(crate) fn new(api: SharedApi<ManualClock>, config: PostConfig, line: Arc<Line>, rng: Rng) -> Self {
+    pub(crate) fn new(
+        api: SharedApi<ManualClock>,
+        config: PostConfig,
+        line: Arc<Line>,
+        scribe: Scribe,
+        rng: Rng,
+    ) -> Self {
         Self {
             api,
             config,
             line,
+            scribe,
             rng: Arc::new(Mutex::new(rng)),
         }
     }
@@ -98,6 +118,27 @@ impl Post {
     }
 }
 
+impl Scribe {
+    /// Nothing comes between the two looks and the answer: the model answers all but watches at once.
+    async fn watch(
+        &self,
+        api: &SharedApi<ManualClock>,
+        request: Request<Bytes>,
+    ) -> io::Result<Response<ApiBody<ManualClock>>> {
+        let before = api.with(|api| (self.holder)(api));
+        let answer = api.answer(request).await;
+        let after = api.with(|api| (self.holder)(api));
+        if before != after {
+            self.probe.note(Fact::LeaseWritten {
+                candidate: self.candidate,
+                before,
+                after,
+            });
+        }
+        answer
+    }
+}
+
 impl Transport for Post {
     type Body = ApiBody<ManualClock>;
     type Error = io::Error;
@@ -112,11 +153,11 @@ impl Transport for Post {
             return Err(io::ErrorKind::ConnectionRefused.into());
         }
         let (answered, answer) = oneshot::channel();
-        let (api, line) = (self.api.clone(), self.line.clone());
+        let (api, line, scribe) = (self.api.clone(), self.line.clone(), self.scribe.clone());
         let travel = async move {
             let clock = api.clock().clone();
             clock.sleep_until(clock.now() + fate.there).await;
-            let answer = api.answer(request).await;
+            let answer = scribe.watch(&api, request).await;
             clock.sleep_until(clock.now() + fate.back).await;
             if !fate.answer_is_lost && !line.is_cut(clock.now()) {
                 // Whoever asked may have given it up.

@@ -17,7 +17,7 @@ use super::World;
 use crate::{
     config::{CandidateConfig, ElectionConfig},
     fact::{Fact, Probe},
-    net::{Line, Post},
+    net::{Line, Post, Scribe},
     op::Fate,
     outcome::Violation,
     skew::SkewClock,
@@ -123,6 +123,11 @@ impl World {
                 election.api.clone(),
                 config.post.clone(),
                 candidate.line.clone(),
+                Scribe {
+                    candidate: id,
+                    probe: self.probe.clone(),
+                    holder,
+                },
                 rng,
             ),
             leadership: candidate.leadership.clone(),
@@ -206,6 +211,15 @@ impl World {
             }
         }
     }
+}
+
+/// Who holds the lease, by the server.
+fn holder(api: &FakeApi) -> String {
+    let lease = api.get(&Lease::resource(), Some(NAMESPACE), NAME).ok();
+    let holder = lease
+        .as_ref()
+        .and_then(|lease| lease["spec"]["holderIdentity"].as_str());
+    holder.unwrap_or_default().to_owned()
 }
 
 /// One process.
