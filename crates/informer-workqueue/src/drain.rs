@@ -3,7 +3,7 @@
 use std::{
     future::poll_fn,
     pin::pin,
-    task::Poll,
+    task::{Poll, Waker},
     time::{Duration, Instant},
 };
 
@@ -19,13 +19,17 @@ pub struct Drained<T> {
     pub left: Vec<T>,
     /// What was still in work at the end, the longest in work first.
     pub running: Vec<T>,
+    /// Whether the queue was drained when the wait ended, as far as the form of the shutdown promises it.
+    in_time: bool,
 }
 
 impl<T> Drained<T> {
-    /// Whether the time was enough for all that was in work or ready. What was delayed does not count: it is dropped, and named.
+    /// Whether the time was enough for all that this form of shutdown waits for: what was in work, and with
+    /// [`Shutdown::Drain`] of what is queued what was ready, too. What was dropped at the beginning does not count: it is
+    /// named in [`left`](Self::left).
     #[must_use]
     pub fn is_complete(&self) -> bool {
-        self.running.is_empty()
+        self.in_time
     }
 }
 
@@ -61,9 +65,14 @@ impl<T: Item, C: Clock> Queue<T, C> {
 
     fn report(&self, mut left: Vec<T>) -> Drained<T> {
         let running = self.inner.running();
+        let in_time = self.poll_drained(Waker::noop()).is_ready();
         // After a complete drain this changes nothing.
         left.extend(self.shut_down(Shutdown::Now));
-        Drained { left, running }
+        Drained {
+            left,
+            running,
+            in_time,
+        }
     }
 
     fn drained_blocking_until(&self, deadline: Option<Instant>) {

@@ -154,7 +154,7 @@ impl<T: Item, C: Clock> Queue<T, C> {
         self.inner.lock().machine.is_shutting_down()
     }
 
-    fn poll_drained(&self, waker: &Waker) -> Poll<()> {
+    pub(crate) fn poll_drained(&self, waker: &Waker) -> Poll<()> {
         let mut state = self.inner.lock();
         if state.machine.is_drained() {
             return Poll::Ready(());

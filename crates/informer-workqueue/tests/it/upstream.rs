@@ -351,6 +351,13 @@ async fn a_drain_ends_in_time_and_says_what_it_left() {
     });
     assert_eq!((TokioClock.now() - start, drained.is_complete()), (secs(2), true));
     assert_eq!(drained.left, ["b"]);
+
+    // Nobody takes what is ready: the time was not enough, though nothing is in work.
+    let queue = Queue::new(TokioClock);
+    queue.add_now("a");
+    let drained = queue.drain(Shutdown::Drain { queued: true }, secs(10)).await;
+    assert!(!drained.is_complete());
+    assert_eq!((drained.left, drained.running), (vec!["a"], vec![]));
 }
 
 #[test]
