@@ -1,14 +1,19 @@
 //! kube-rs cases B15 to B21 and B23: sharing, events, deletes. B22 is the reflector's own case.
 
 use std::{
+    convert::Infallible,
     ops::ControlFlow,
     sync::{Arc, Mutex},
     time::Duration,
 };
 
 use case_tests::{Mode, PATH, Script, Stream, World, bookmark, config_map, event, list, status_error};
+use informer_client::DynamicMeta;
+use informer_controller::{
+    Action, Controller, ForOwner, GenerationChanged, KindSource, Predicate as _, Running, map_fn,
+};
 use informer_core::{
-    Batch, Cause, Change, Delta, Entry, ObjectKey, ResourceVersion, Snapshot, Stamp, Store as _,
+    Batch, Cause, Change, Delta, Entry, ObjectKey, Resource, ResourceVersion, Snapshot, Stamp, Store as _,
     StoreWriter as _,
 };
 use informer_sharedinformer::{BacklogPolicy, HandlerOptions};
@@ -38,6 +43,25 @@ fn writes(told: &Told) -> impl FnMut(&Change<ObjectKey, DynamicObject>) + Send +
 
 fn all(told: &Told) -> Vec<String> {
     told.lock().unwrap().clone()
+}
+
+/// A controller of what changes here and passes, as the mapper names it; and what it reconciled.
+fn reconciles(
+    name: &str,
+    source: KindSource<ObjectKey, DynamicObject, ObjectKey>,
+) -> (Running<ObjectKey>, Told) {
+    let told = Told::default();
+    let reconciled = told.clone();
+    let controller = Controller::builder(name)
+        .skip_name_validation()
+        .source(source)
+        .reconcile(move |key: ObjectKey, _| {
+            reconciled.lock().unwrap().push(key.to_string());
+            async { Ok::<_, Infallible>(Action::Done) }
+        })
+        .build()
+        .unwrap();
+    (controller.spawn().unwrap(), told)
 }
 
 /// A list of these at version 5, and a watch whose lines the test pushes.
@@ -182,6 +206,12 @@ async fn b19_what_vanished_in_a_gap_is_told_with_its_owner() {
             .informer
             .add_handler(of_owner, HandlerOptions::default())
             .unwrap();
+        let owner = Resource::namespaced("", "v1", "owners", "Owner");
+        let mapper = ForOwner::new::<DynamicObject>(&owner, DynamicMeta).unwrap();
+        let (controller, reconciled) = reconciles("owners", KindSource::new(&world.informer, mapper));
+        world.until_told(2).await;
+        let n_first = all(&reconciled).len();
+        assert!(n_first <= 1, "one object has an owner");
         world.until_told(3).await;
         assert_eq!(world.log()[2], "vanish ns/child@2");
         world
@@ -192,6 +222,12 @@ async fn b19_what_vanished_in_a_gap_is_told_with_its_owner() {
             ["boss false"],
             "the final state is unknown, the owner is not"
         );
+        // Not only when it began: once more for the child that is gone.
+        world
+            .until("the owner is reconciled", || all(&reconciled).len() == 2)
+            .await;
+        assert_eq!(all(&reconciled), ["ns/boss"; 2]);
+        controller.stop().await.unwrap();
         world.stop().await;
     }
 }
@@ -205,18 +241,60 @@ async fn b20_a_recreated_object_of_the_same_generation_is_told_as_what_it_is() {
         object
     };
     let (world, watch) = pushed(&[]).await;
-    watch.push_line(event("ADDED", &of_uid("6", "one")));
-    watch.push_line(event("DELETED", &of_uid("7", "one")));
-    watch.push_line(event("ADDED", &of_uid("8", "two")));
+    let passed = Told::default();
+    let told = passed.clone();
+    let predicate = || GenerationChanged::new::<DynamicObject>(DynamicMeta).unwrap();
+    let generation = predicate();
+    let passes = move |change: &Change<ObjectKey, DynamicObject>| {
+        if generation.admits(change) {
+            told.lock().unwrap().push(word(change));
+        }
+    };
+    world
+        .informer
+        .add_handler(passes, HandlerOptions::default())
+        .unwrap();
+    let of_key = map_fn(|entry: &Entry<ObjectKey, DynamicObject>| Some(entry.key.clone()));
+    let source = KindSource::new(&world.informer, of_key).predicate(predicate());
+    let (controller, reconciled) = reconciles("lives", source);
+    let lines = [
+        event("ADDED", &of_uid("6", "one")),
+        event("DELETED", &of_uid("7", "one")),
+        event("ADDED", &of_uid("8", "two")),
+    ];
+    for (n, line) in (1..).zip(lines) {
+        watch.push_line(line);
+        world
+            .until("it is reconciled", || all(&reconciled).len() == n)
+            .await;
+    }
+    assert_eq!(
+        all(&passed),
+        ["add a@6", "delete a@7", "add a@8"],
+        "three deliveries"
+    );
     // The third time the delete is missed: one upsert, two lives.
     watch.push_line(event("MODIFIED", &of_uid("9", "three")));
     world.until_told(5).await;
+    world
+        .until("it is reconciled", || all(&reconciled).len() >= 4)
+        .await;
+    world
+        .until("both ends are let through", || all(&passed).len() == 5)
+        .await;
+    // The same life of the same generation is what the predicate is there to drop.
+    watch.push_line(event("MODIFIED", &of_uid("10", "three")));
+    world.until_told(6).await;
+    world.pass(Duration::from_secs(1)).await;
+    assert_eq!(all(&passed)[3..], ["delete a@8", "add a@9"]);
+    controller.stop().await.unwrap();
     let told = [
         "add ns/a@6",
         "delete ns/a@7",
         "add ns/a@8",
         "vanish ns/a@8",
         "add ns/a@9",
+        "update ns/a@9->10",
     ];
     assert_eq!(world.log(), told);
     world.stop().await;

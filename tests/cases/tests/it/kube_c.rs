@@ -1,5 +1,5 @@
-//! kube-rs cases C25, C26, C30 and C32: queues and independent watches. C24, C27, C28, C29 and C33 are tests of the work queue, the
-//! controller and the election.
+//! kube-rs cases C25, C26, C30 and C32: queues and independent watches. C24, C27, C28 and C29 are about controllers, C33 is a test of the
+//! election.
 
 use std::{
     collections::BTreeMap,

@@ -13,6 +13,7 @@ mod frame_limit;
 mod kube_a;
 mod kube_b;
 mod kube_c;
+mod kube_c_controllers;
 mod lp_01;
 mod lp_02;
 mod lp_03;

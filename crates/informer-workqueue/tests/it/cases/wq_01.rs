@@ -5,9 +5,11 @@ use std::{
     thread,
 };
 
-use informer_workqueue::{AddOptions, Outcome, Queue, Shutdown, ThreadClock, WorkQueue, WorkQueueExt};
+use informer_workqueue::{
+    AddOptions, Config, Machine, Outcome, Queue, Shutdown, ThreadClock, Ticket, WorkQueue, WorkQueueExt,
+};
 
-use crate::support::{ManualClock, Random, secs};
+use crate::support::{ManualClock, Random, epoch, secs};
 
 #[test]
 fn wq_01_an_item_added_while_in_work_runs_once_more_after_done() {
@@ -35,6 +37,31 @@ fn wq_01_an_item_due_while_in_work_waits_for_done() {
     assert_eq!(*other, "y");
     drop((lease, other));
     assert_eq!(*queue.take_blocking().unwrap(), "x");
+}
+
+/// A lease cannot be given back twice, or without having been taken; the machine below it is told by tickets, and knows which are out.
+#[test]
+fn wq_01_done_without_a_take_and_done_twice_change_nothing() {
+    let mut machine: Machine<&str> = Machine::new(Config::default());
+    let now = epoch();
+    machine.add(now, "x", AddOptions::default());
+    machine.done(now, Ticket(7), 0, Outcome::Retry);
+    assert_eq!((machine.len(), machine.failures(&"x")), (1, 0));
+    let taken = machine.take(now).unwrap();
+    machine.done(now, taken.ticket, 0, Outcome::Done);
+    machine.add(now, "x", AddOptions::default());
+    let again = machine.take(now).unwrap();
+    machine.add(now, "x", AddOptions::default());
+    for outcome in [Outcome::Done, Outcome::Retry] {
+        machine.done(now, taken.ticket, 0, outcome);
+        assert!(machine.take(now).is_none(), "x is still in work");
+    }
+    machine.done(now, again.ticket, 0, Outcome::Done);
+    let last = machine.take(now).unwrap();
+    assert_eq!((last.item, last.failures), ("x", 0), "nothing hides a later add");
+    machine.done(now, last.ticket, 0, Outcome::Done);
+    assert!(machine.take(now).is_none());
+    assert_eq!(machine.stats(now), informer_workqueue::Stats::default());
 }
 
 /// A million adds of random keys from four threads, eight workers: no key with two workers at once, and the last add of each key is

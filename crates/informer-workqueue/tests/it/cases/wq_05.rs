@@ -29,21 +29,30 @@ fn wq_05_highest_priority_earliest_time_first_in_first_out() {
         assert_eq!(take(0), Some(("foo", 1)));
         assert_eq!(take(0), None);
         assert_eq!(take(1), Some(("late", 50)));
+        // First in, first out, at every level.
+        for (n, name) in ["a", "b", "c", "d"].into_iter().enumerate() {
+            machine.add(now + secs(2), name, at(i32::from(n % 2 == 0)));
+        }
+        let order: Vec<_> = std::iter::from_fn(|| machine.take(now + secs(2)))
+            .map(|it| it.item)
+            .collect();
+        assert_eq!(order, ["a", "c", "b", "d"]);
     }
 }
 
 /// Workers that wait, producers that add, and a shutdown in between: everybody returns, nothing stays.
 #[test]
 fn wq_05_shutdown_releases_all_waiters_always() {
-    for round in 0..3_000_u32 {
-        let queue = Queue::new(ThreadClock);
+    for round in 0..10_000_u32 {
+        let config = Config::default().delayed_copy(DelayedCopy::Absorb);
+        let queue = Queue::with(config, ThreadClock);
         thread::scope(|scope| {
             for _ in 0..2 {
                 scope.spawn(|| while queue.take_blocking().is_some() {});
             }
             scope.spawn(|| {
                 for item in 0..round % 20 {
-                    queue.add_now(item);
+                    queue.add(item, AddOptions::default().priority(i32::from(item % 2 == 0)));
                     queue.add_after(item, secs(u64::from(item)));
                 }
             });
