@@ -6,6 +6,9 @@
 //! [`ListerWatcher`](informer_core::ListerWatcher) that a reflector reads from. [`Discovery`] turns `po` or `deployments.apps` into a
 //! [`Resource`](informer_core::Resource), and [`Kinds`] a Rust type, or what an object says of itself. [`DynamicMeta`], [`PartialMeta`] and [`PackedMeta`] read metadata for selectors and predicates.
 //!
+//! [`Api::tables`] is the same kind in the columns that the server shows to people, as `kubectl get` prints it: its [`TableSource`] makes an
+//! informer of rows, each with the object that it is of.
+//!
 //! [`ReadClient`] and [`WriteClient`] are what a program writes against when it does not care where answers come from: [`LiveClient`] asks the
 //! server, `informer-cache` has one that reads from a cache. [`DryRun`], [`FieldOwner`], [`FieldValidation`], [`Namespaced`] and
 //! [`Intercepted`] go around any of them, in any order. [`create_or_update`], [`OwnerObject`] and the finalizer helpers are for those who
@@ -94,6 +97,7 @@ mod meta;
 mod object;
 mod pager;
 mod source;
+mod table;
 mod wrap;
 
 pub use access::{
@@ -119,6 +123,9 @@ pub use object::{
 };
 pub use pager::Pager;
 pub use source::{ApiSource, ListFeed, WatchFeed};
+pub use table::{
+    RowCondition, Table, TableColumn, TableListFeed, TableRow, TableSource, TableWatchFeed, Tables,
+};
 pub use wrap::{
     DryRun, FieldOwner, FieldValidation, Intercepted, Interceptor, Namespaced, ReadOf, Validation,
 };

@@ -8,10 +8,11 @@ use std::{fmt, marker::PhantomData, sync::Arc};
 use informer_core::Resource;
 use informer_transport::{Codec, RequestBuilder, Selectors, Transport};
 
-use crate::{ApiSource, Client, Pager};
+use crate::{ApiSource, Client, Pager, Tables};
 
 pub use subresource::{Scale, Token, TokenOptions};
 pub use verbs::ObjectList;
+pub(crate) use verbs::collect;
 
 /// One kind of objects: its verbs, and its [`ListerWatcher`](informer_core::ListerWatcher). Cloning copies pointers.
 ///
@@ -113,6 +114,12 @@ impl<T: Transport, K, C: Codec<K>> Api<T, K, C> {
         Pager::new(self.source(selectors).unrepeated())
     }
 
+    /// The same as tables in the server's columns, as people are shown them. Each row brings its object in this form.
+    #[must_use]
+    pub fn tables(&self) -> Tables<T, K, C> {
+        Tables::new(self.clone())
+    }
+
     /// The codec.
     pub(crate) fn codec(&self) -> &Arc<C> {
         &self.codec
@@ -126,7 +133,7 @@ impl<T: Transport, K, C: Codec<K>> Api<T, K, C> {
 }
 
 /// A value of a field selector (apimachinery `fields.EscapeValue`).
-fn escaped(value: &str) -> String {
+pub(crate) fn escaped(value: &str) -> String {
     value
         .replace('\\', "\\\\")
         .replace(',', "\\,")

@@ -174,43 +174,53 @@ impl<T: Transport, K: Send + Sync + 'static, C: Codec<K>> Api<T, K, C> {
     /// # Errors
     /// See [`Error`]. An object that cannot be decoded is no error: it is among the unreadable.
     pub async fn list(&self, selectors: &Selectors) -> Result<ObjectList<K>, Error> {
-        match self.pages(selectors, Some(PAGE)).await {
-            Err((error, page)) if page > 0 && error.class() == FailureClass::Expired => {
-                self.pages(selectors, None).await.map_err(|(error, _)| error)
-            }
-            other => other.map_err(|(error, _)| error),
-        }
+        collect(&self.source(selectors.clone()).unrepeated()).await
     }
+}
 
-    async fn pages(&self, selectors: &Selectors, limit: Option<u32>) -> Result<ObjectList<K>, (Error, u32)> {
-        let source = self.source(selectors.clone()).unrepeated();
-        let mut list = ObjectList {
-            items: Vec::new(),
-            unreadable: Vec::new(),
-            version: ResourceVersion::none(),
-        };
-        let mut request = ListRequest::default();
-        request.limit = limit;
-        for page in 0.. {
-            let mut feed = source
-                .list(request.clone())
-                .await
-                .map_err(|error| (error, page))?;
-            request.token = None;
-            while let Some(listed) = feed.next().await {
-                match listed.map_err(|error| (error, page))? {
-                    Listed::Item(Ok(decoded)) => list.items.push(decoded),
-                    Listed::Item(Err(error)) => list.unreadable.push(error),
-                    Listed::End { at, token } => {
-                        list.version = at;
-                        request.token = token;
-                    }
+/// All pages of a source. When the token of a later page has expired, the list is made again in one page, as client-go's pager does.
+pub(crate) async fn collect<L>(source: &L) -> Result<ObjectList<L::Object>, Error>
+where
+    L: ListerWatcher<Error = Error>,
+{
+    match pages(source, Some(PAGE)).await {
+        Err((error, page)) if page > 0 && error.class() == FailureClass::Expired => {
+            pages(source, None).await.map_err(|(error, _)| error)
+        }
+        other => other.map_err(|(error, _)| error),
+    }
+}
+
+async fn pages<L>(source: &L, limit: Option<u32>) -> Result<ObjectList<L::Object>, (Error, u32)>
+where
+    L: ListerWatcher<Error = Error>,
+{
+    let mut list = ObjectList {
+        items: Vec::new(),
+        unreadable: Vec::new(),
+        version: ResourceVersion::none(),
+    };
+    let mut request = ListRequest::default();
+    request.limit = limit;
+    for page in 0.. {
+        let mut feed = source
+            .list(request.clone())
+            .await
+            .map_err(|error| (error, page))?;
+        request.token = None;
+        while let Some(listed) = feed.next().await {
+            match listed.map_err(|error| (error, page))? {
+                Listed::Item(Ok(decoded)) => list.items.push(decoded),
+                Listed::Item(Err(error)) => list.unreadable.push(error),
+                Listed::End { at, token } => {
+                    list.version = at;
+                    request.token = token;
                 }
             }
-            if request.token.is_none() {
-                break;
-            }
         }
-        Ok(list)
+        if request.token.is_none() {
+            break;
+        }
     }
+    Ok(list)
 }

@@ -1,20 +1,22 @@
 //! `ApiSource`: an `Api` as a reflector's source.
 
+mod frames;
 mod list;
 mod watch;
 
 use std::{fmt, sync::Arc};
 
 use bytes::Bytes;
-use http::Request;
+use http::{Request, Response};
 use informer_core::{ListRequest, ListerWatcher, WatchRequest};
 use informer_transport::{
-    Asked, Codec, DEFAULT_FRAME_LIMIT, ListSplitter, Query, RepeatedBySender, Selectors, Transport,
-    WatchDecoder, Wire,
+    Asked, Codec, DEFAULT_FRAME_LIMIT, ListSplitter, Query, RepeatedBySender, RequestBuilder, Selectors,
+    Transport, WatchDecoder, Wire,
 };
 
 use crate::{Api, Error, body::Chunks};
 
+pub(crate) use frames::Frames;
 pub use list::ListFeed;
 pub use watch::WatchFeed;
 
@@ -104,11 +106,43 @@ impl<T: Transport, K, C: Codec<K>> ApiSource<T, K, C> {
         &self.selectors
     }
 
+    /// The limit on the bytes of one object.
+    pub(crate) fn limit(&self) -> usize {
+        self.frame_limit
+    }
+
     fn tweaked(&self, mut query: Query) -> Query {
         if let Some(tweak) = &self.tweak {
             tweak(&mut query);
         }
         query
+    }
+
+    pub(crate) async fn open_list(
+        &self,
+        requests: &RequestBuilder,
+        query: Query,
+    ) -> Result<Response<T::Body>, Error> {
+        let request = self.marked(requests.list(&self.tweaked(query))?);
+        self.api.client().send(request, Asked::List).await
+    }
+
+    pub(crate) async fn open_watch(
+        &self,
+        requests: &RequestBuilder,
+        query: Query,
+        asked: Asked,
+    ) -> Result<Frames<T::Body>, Error> {
+        let request = self.marked(requests.watch(&self.tweaked(query))?);
+        let response = self.api.client().send(request, asked).await?;
+        let mut decoder = WatchDecoder::new(asked)
+            .wire(Wire::of(response.headers()))
+            .with_limit(self.frame_limit)
+            .expect(self.api.resource());
+        if let Some((api_version, kind)) = self.api.codec().envelope() {
+            decoder = decoder.expect_types(api_version, kind);
+        }
+        Ok(Frames::new(Chunks::new(response.into_body()), decoder))
     }
 }
 
@@ -124,9 +158,8 @@ where
     type Watch = WatchFeed<T::Body, K, C>;
 
     async fn list(&self, request: ListRequest) -> Result<Self::List, Error> {
-        let query = self.tweaked(Query::of_list(&self.selectors, &request));
-        let request = self.marked(self.api.requests().list(&query)?);
-        let response = self.api.client().send(request, Asked::List).await?;
+        let query = Query::of_list(&self.selectors, &request);
+        let response = self.open_list(&self.api.requests(), query).await?;
         let wire = Wire::of(response.headers());
         Ok(ListFeed::new(
             Chunks::new(response.into_body()),
@@ -136,26 +169,18 @@ where
     }
 
     async fn watch(&self, request: WatchRequest) -> Result<Self::Watch, Error> {
-        let asked = if request.initial_events {
-            Asked::StreamingList
-        } else {
-            Asked::Watch
-        };
-        let query = self.tweaked(Query::of_watch(&self.selectors, &request));
-        let request = self.marked(self.api.requests().watch(&query)?);
-        let response = self.api.client().send(request, asked).await?;
-        let codec = self.api.codec();
-        let mut decoder = WatchDecoder::new(asked)
-            .wire(Wire::of(response.headers()))
-            .with_limit(self.frame_limit)
-            .expect(self.api.resource());
-        if let Some((api_version, kind)) = codec.envelope() {
-            decoder = decoder.expect_types(api_version, kind);
-        }
-        Ok(WatchFeed::new(
-            Chunks::new(response.into_body()),
-            decoder,
-            codec.clone(),
-        ))
+        let query = Query::of_watch(&self.selectors, &request);
+        let asked = asked(&request);
+        let frames = self.open_watch(&self.api.requests(), query, asked).await?;
+        Ok(WatchFeed::new(frames, self.api.codec().clone()))
+    }
+}
+
+/// How a failure of this watch is to be understood.
+pub(crate) fn asked(request: &WatchRequest) -> Asked {
+    if request.initial_events {
+        Asked::StreamingList
+    } else {
+        Asked::Watch
     }
 }

@@ -5,28 +5,24 @@ use std::{fmt, marker::PhantomData, sync::Arc};
 use bytes::Bytes;
 use http_body::Body;
 use informer_core::{Cause, Feed, Watched};
-use informer_transport::{BoxError, Codec, WatchDecoder, WatchFrame};
+use informer_transport::{BoxError, Codec, WatchFrame};
 
-use crate::{Error, body::Chunks};
+use super::Frames;
+use crate::Error;
 
 /// The events of a watch, read from a body while it arrives. Dropping it ends the watch.
 pub struct WatchFeed<B, K, C> {
-    chunks: Chunks<B>,
-    decoder: WatchDecoder,
+    frames: Frames<B>,
     codec: Arc<C>,
-    /// The body has ended; the decoder may still hold events.
-    at_end: bool,
     failed: bool,
     _object: PhantomData<fn() -> K>,
 }
 
 impl<B, K, C> WatchFeed<B, K, C> {
-    pub(super) fn new(chunks: Chunks<B>, decoder: WatchDecoder, codec: Arc<C>) -> Self {
+    pub(super) fn new(frames: Frames<B>, codec: Arc<C>) -> Self {
         Self {
-            chunks,
-            decoder,
+            frames,
             codec,
-            at_end: false,
             failed: false,
             _object: PhantomData,
         }
@@ -36,7 +32,7 @@ impl<B, K, C> WatchFeed<B, K, C> {
 impl<B, K, C> fmt::Debug for WatchFeed<B, K, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("WatchFeed")
-            .field("at_end", &self.at_end)
+            .field("at_end", &self.frames.at_end)
             .field("failed", &self.failed)
             .finish_non_exhaustive()
     }
@@ -48,21 +44,8 @@ where
     C: Codec<K>,
 {
     async fn read(&mut self) -> Result<Option<Watched<K>>, Error> {
-        loop {
-            if let Some(frame) = self.decoder.next_frame()? {
-                return self.event(frame).map(Some);
-            }
-            if self.at_end {
-                return Ok(None);
-            }
-            match self.chunks.next().await {
-                Some(chunk) => self.decoder.push(chunk?),
-                None => {
-                    self.decoder.finish();
-                    self.at_end = true;
-                }
-            }
-        }
+        let frame = self.frames.next().await?;
+        frame.map(|frame| self.event(frame)).transpose()
     }
 
     fn event(&self, frame: WatchFrame) -> Result<Watched<K>, Error> {
@@ -95,6 +78,6 @@ where
     }
 
     fn bytes_read(&self) -> Option<u64> {
-        Some(self.chunks.bytes_read())
+        Some(self.frames.bytes_read())
     }
 }

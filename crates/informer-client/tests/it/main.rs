@@ -14,5 +14,6 @@ mod repeated;
 mod scripted;
 mod sources;
 mod subresources;
+mod tables;
 mod verbs;
 mod wrappers;

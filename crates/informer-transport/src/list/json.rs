@@ -4,7 +4,7 @@ use std::{collections::VecDeque, mem};
 
 use bytes::{Bytes, BytesMut};
 
-use super::{ListEnd, ListError, end::Metadata, is_no_list};
+use super::{ListEnd, ListError, TABLE, end::Metadata, is_no_list};
 use crate::{
     json::{ValueScan, is_space, text},
     watch::excerpt,
@@ -18,8 +18,14 @@ pub(super) struct JsonList {
     /// What came of the value that is being read.
     partial: BytesMut,
     pub(super) limit: usize,
+    /// A table is a list too, whose items are its rows.
+    pub(super) tables: bool,
     at: u64,
     kind: Option<String>,
+    /// What a table says of its columns, until it is taken.
+    pub(super) columns: Option<Bytes>,
+    /// The items are rows.
+    pub(super) saw_rows: bool,
     saw_items: bool,
     /// `items` was null.
     saw_no_items: bool,
@@ -29,6 +35,8 @@ pub(super) struct JsonList {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Field {
     Items,
+    Rows,
+    Columns,
     Metadata,
     Kind,
     Other,
@@ -62,8 +70,11 @@ impl JsonList {
             value: ValueScan::default(),
             partial: BytesMut::new(),
             limit,
+            tables: false,
             at: 0,
             kind: None,
+            columns: None,
+            saw_rows: false,
             saw_items: false,
             saw_no_items: false,
             metadata: Metadata::default(),
@@ -96,6 +107,7 @@ impl JsonList {
         // Something that neither names items nor calls itself a list is none: an error event taken for the last page of a list would end
         // that list early, and what it left out would count as deleted.
         let is_list = match self.kind.as_deref() {
+            Some(TABLE) => self.tables && self.saw_rows,
             Some(kind) => self.saw_items || kind.ends_with("List"),
             None => self.saw_items || self.saw_no_items,
         };
@@ -118,8 +130,9 @@ impl JsonList {
             (State::Open, b'{') => State::Key { may_close: true },
             (State::Key { may_close: true } | State::AfterValue, b'}') => State::Done,
             (State::Colon(field), b':') => State::Value(field),
-            (State::Value(Field::Items), b'[') => {
+            (State::Value(field @ (Field::Items | Field::Rows)), b'[') => {
                 self.saw_items = true;
+                self.saw_rows |= field == Field::Rows;
                 State::Item { may_close: true }
             }
             (State::AfterValue, b',') => State::Key { may_close: false },
@@ -127,8 +140,12 @@ impl JsonList {
             (State::AfterItem, b',') => State::Item { may_close: false },
             // What begins a value is not taken here: `read` begins with it.
             (State::Key { .. }, b'"') => return Ok(self.begin(Reading::Key)),
-            (State::Value(Field::Items), b'n') => return Ok(self.begin(Reading::Value(Field::Items))),
-            (State::Value(field), _) if field != Field::Items && begins_value(byte) => {
+            (State::Value(field @ (Field::Items | Field::Rows)), b'n') => {
+                return Ok(self.begin(Reading::Value(field)));
+            }
+            (State::Value(field), _)
+                if !matches!(field, Field::Items | Field::Rows) && begins_value(byte) =>
+            {
                 return Ok(self.begin(Reading::Value(field)));
             }
             (State::Item { .. }, _) if begins_value(byte) => return Ok(self.begin(Reading::Item)),
@@ -178,33 +195,41 @@ impl JsonList {
                 b"\"items\"" => Field::Items,
                 b"\"metadata\"" => Field::Metadata,
                 b"\"kind\"" => Field::Kind,
+                b"\"rows\"" if self.tables => Field::Rows,
+                b"\"columnDefinitions\"" if self.tables => Field::Columns,
                 _ => Field::Other,
             }),
             Reading::Value(field) => {
-                self.take_field(field, &value)?;
+                self.take_field(field, value)?;
                 State::AfterValue
             }
         };
         Ok(None)
     }
 
-    fn take_field(&mut self, field: Field, value: &[u8]) -> Result<(), ListError> {
+    fn take_field(&mut self, field: Field, value: Bytes) -> Result<(), ListError> {
         match field {
             Field::Metadata => {
-                self.metadata = serde_json::from_slice::<Option<Metadata>>(value)
-                    .map_err(|_| self.malformed(value))?
+                self.metadata = serde_json::from_slice::<Option<Metadata>>(&value)
+                    .map_err(|_| self.malformed(&value))?
                     .unwrap_or_default();
             }
             Field::Kind => {
-                self.kind = text(value).map(Into::into);
-                if let Some(kind) = self.kind.as_deref().filter(|&kind| is_no_list(kind)) {
+                self.kind = text(&value).map(Into::into);
+                let is_wrong = |kind: &&str| is_no_list(kind) && !(self.tables && *kind == TABLE);
+                if let Some(kind) = self.kind.as_deref().filter(is_wrong) {
                     return Err(ListError::NotAList {
                         kind: kind.to_owned(),
                     });
                 }
             }
-            Field::Items if value != b"null" => return Err(self.malformed(value)),
+            Field::Items | Field::Rows if *value != *b"null" => return Err(self.malformed(&value)),
             Field::Items => self.saw_no_items = true,
+            Field::Rows => {
+                self.saw_no_items = true;
+                self.saw_rows = true;
+            }
+            Field::Columns => self.columns = Some(value).filter(|value| **value != *b"null"),
             Field::Other => {}
         }
         Ok(())

@@ -78,6 +78,37 @@ impl ListSplitter {
         self
     }
 
+    /// The same, which takes a table too: its rows are then the items, and [`is_table`](Self::is_table) tells that they are. A server that
+    /// knows no tables answers with a plain list, which is taken as ever. There are no tables in protobuf.
+    #[must_use]
+    pub fn tables(mut self) -> Self {
+        match &mut self.0 {
+            List::Json(list) => list.tables = true,
+            #[cfg(feature = "protobuf")]
+            List::Proto(_) => {}
+        }
+        self
+    }
+
+    /// Whether the items are rows of a table. Known with the first of them.
+    #[must_use]
+    pub fn is_table(&self) -> bool {
+        match &self.0 {
+            List::Json(list) => list.saw_rows,
+            #[cfg(feature = "protobuf")]
+            List::Proto(_) => false,
+        }
+    }
+
+    /// What the table says of its columns, as JSON, if it did since this was asked last. Servers say it before the first row.
+    pub fn take_columns(&mut self) -> Option<Bytes> {
+        match &mut self.0 {
+            List::Json(list) => list.columns.take(),
+            #[cfg(feature = "protobuf")]
+            List::Proto(_) => None,
+        }
+    }
+
     /// Takes the next chunk of the body.
     pub fn push(&mut self, chunk: Bytes) {
         each!(mut self, list => list.push(chunk));
@@ -108,5 +139,7 @@ impl ListSplitter {
 
 /// What calls itself so is no list. Upstream: client-go `Reflector.list` refuses tables, which would otherwise pass as a list of nothing.
 fn is_no_list(kind: &str) -> bool {
-    matches!(kind, "Table" | "Status")
+    matches!(kind, TABLE | "Status")
 }
+
+const TABLE: &str = "Table";

@@ -111,13 +111,21 @@ impl RequestBuilder {
     /// # Errors
     /// When name, namespace or subresource are no path segments, or a needed namespace is missing.
     pub fn get(&self, name: &str, subresource: Option<&str>) -> Result<Request<Bytes>, RequestError> {
-        request(
-            Method::GET,
-            &self.object(name, subresource)?,
-            &Query::new(),
-            self.accept,
-            None,
-        )
+        self.get_with(name, subresource, &Query::new())
+    }
+
+    /// GET with options.
+    ///
+    /// # Errors
+    /// As [`get`](Self::get).
+    pub fn get_with(
+        &self,
+        name: &str,
+        subresource: Option<&str>,
+        query: &Query,
+    ) -> Result<Request<Bytes>, RequestError> {
+        let path = self.object(name, subresource)?;
+        request(Method::GET, &path, query, self.accept, None)
     }
 
     /// CREATE.

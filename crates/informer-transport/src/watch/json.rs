@@ -64,6 +64,36 @@ struct Bookmark {
     metadata: BookmarkMeta,
 }
 
+/// A bookmark among tables. The metadata of a table has no annotations, so that the end mark is in that of its row (apiserver
+/// `handlers.asTable`).
+#[derive(Deserialize)]
+struct TableMark {
+    rows: Vec<TableMarkRow>,
+}
+
+#[derive(Deserialize)]
+struct TableMarkRow {
+    object: TableMarkObject,
+}
+
+#[derive(Deserialize)]
+struct TableMarkObject {
+    metadata: TableMarkMeta,
+}
+
+#[derive(Deserialize)]
+struct TableMarkMeta {
+    annotations: Option<BTreeMap<String, String>>,
+}
+
+fn annotations_of_row(object: &[u8]) -> Option<BTreeMap<String, String>> {
+    let table: TableMark = serde_json::from_slice(object).ok()?;
+    table
+        .rows
+        .into_iter()
+        .find_map(|row| row.object.metadata.annotations)
+}
+
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct BookmarkMeta {
@@ -76,6 +106,9 @@ pub(super) fn mark(object: &[u8]) -> Result<Mark, DecodeError> {
         .map_err(|error| DecodeError::new("a bookmark has no resource version").caused_by(error))?;
     Ok(Mark {
         at: ResourceVersion::new(metadata.resource_version),
-        annotations: metadata.annotations.unwrap_or_default(),
+        annotations: metadata
+            .annotations
+            .or_else(|| annotations_of_row(object))
+            .unwrap_or_default(),
     })
 }

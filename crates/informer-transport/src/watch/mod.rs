@@ -37,6 +37,8 @@ pub struct WatchDecoder {
     asked: Asked,
     /// apiVersion and kind; empty accepts everything but tables.
     expected: Vec<(String, String)>,
+    /// Tables are taken besides.
+    tables: bool,
     scanned: u64,
 }
 
@@ -97,6 +99,7 @@ impl WatchDecoder {
             broken: false,
             asked,
             expected: Vec::new(),
+            tables: false,
             scanned: 0,
         }
     }
@@ -111,6 +114,14 @@ impl WatchDecoder {
     #[must_use]
     pub fn expect_types(mut self, api_version: &str, kind: &str) -> Self {
         self.expected.push((api_version.to_owned(), kind.to_owned()));
+        self
+    }
+
+    /// The same, which takes tables too: the object of an event is then a whole table, mostly of one row, and a bookmark is one whose row
+    /// has nothing but metadata.
+    #[must_use]
+    pub fn tables(mut self) -> Self {
+        self.tables = true;
         self
     }
 
@@ -214,7 +225,7 @@ impl WatchDecoder {
             || self.expected.iter().any(|(expected_version, expected_kind)| {
                 *expected_version == version && *expected_kind == kind
             });
-        if is_expected && !is_table {
+        if if is_table { self.tables } else { is_expected } {
             return Ok(());
         }
         let error = DecodeError::new(match self.expected.first() {

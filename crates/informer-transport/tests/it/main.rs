@@ -14,4 +14,5 @@ mod properties;
 #[cfg(feature = "protobuf")]
 mod protobuf;
 mod request;
+mod tables;
 mod watch;

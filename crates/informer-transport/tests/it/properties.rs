@@ -43,6 +43,15 @@ pub(super) fn watch(data: &[u8]) {
     );
 
     const LIMIT: usize = 40;
+    let tables = || WatchDecoder::new(Asked::Watch).tables();
+    let with_tables = decode(tables(), [whole.clone()], whole.len());
+    assert_eq!(with_tables, decode(tables(), cut.clone(), whole.len()));
+    assert_eq!(
+        with_tables.0.len(),
+        frames.len(),
+        "a table is a frame, odd or not"
+    );
+
     let limited = || WatchDecoder::new(Asked::Watch).with_limit(LIMIT);
     let (some, end) = decode(limited(), [whole.clone()], whole.len());
     assert_eq!((some.clone(), end.clone()), decode(limited(), cut, whole.len()));
@@ -183,11 +192,22 @@ pub(super) fn watch_protobuf(data: &[u8]) {
 pub(super) fn list(data: &[u8]) {
     let (whole, cut) = pieces(data);
     let (items, end) = split_both(ListSplitter::new, &whole, &cut);
+    let with_tables = split_both(|| ListSplitter::new().tables(), &whole, &cut);
     let Ok(end) = end else { return };
     let Ok(Members(members)) = serde_json::from_slice::<Members>(&whole) else {
         // What is inside an item is not looked at, so it may be no JSON.
         return;
     };
+    if !members
+        .iter()
+        .any(|(key, _)| key == "rows" || key == "columnDefinitions")
+    {
+        assert_eq!(
+            with_tables,
+            (items.clone(), Ok(end.clone())),
+            "a plain list is one"
+        );
+    }
     let mut wanted = Vec::new();
     for (_, value) in members.iter().filter(|(key, _)| key == "items") {
         let part: Option<Vec<Box<RawValue>>> = serde_json::from_str(value.get()).expect("an array or null");
