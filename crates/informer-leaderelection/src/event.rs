@@ -33,12 +33,6 @@ pub enum Event {
 impl Event {
     /// The reason of the events that client-go records.
     pub const REASON: &'static str = "LeaderElection";
-
-    /// Whether client-go records it as an event.
-    #[must_use]
-    pub fn is_recorded(&self) -> bool {
-        !matches!(self, Self::NewLeader { .. })
-    }
 }
 
 impl fmt::Display for Event {

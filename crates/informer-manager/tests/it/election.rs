@@ -2,8 +2,9 @@
 
 use std::{sync::Arc, time::Duration};
 
+use informer_events::{Broadcaster, MemorySink};
 use informer_leaderelection::{BoxLock, Elector, MemoryLock, Mishap, Options};
-use informer_manager::{Group, Manager, Running};
+use informer_manager::{Group, Manager, Running, record_election};
 
 use crate::support::{Log, Probe, Watch, get, secs, settle, sleep};
 
@@ -76,4 +77,46 @@ async fn a_candidate_is_checked() {
     let text = "[+]leaderElection ok\n[+]manager ok\nhealthz check passed\n";
     assert_eq!(get(address, "/readyz?verbose").await, (200, text.into()));
     running.stop().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_term_begins_and_ends_with_an_event_on_the_lease() {
+    let (lock, sink) = (Arc::new(MemoryLock::new()), MemorySink::new());
+    let broadcaster = Broadcaster::new(sink.clone(), Default::default());
+    let elector = record_election(
+        candidate(&lock, "one"),
+        broadcaster.recorder("example.com/websites"),
+        "default",
+        "websites",
+    );
+    let running = Manager::builder()
+        .runnable(broadcaster)
+        .leader_election(elector)
+        .build()
+        .unwrap()
+        .spawn();
+    running.handle().elected().await;
+    sleep(secs(1)).await;
+    assert!(running.stop().await.unwrap().is_clean());
+
+    let mut events = sink.events();
+    events.sort_by_key(|event| event.event_time);
+    let told: Vec<_> = events
+        .iter()
+        .map(|event| {
+            (
+                &*event.regarding.kind,
+                &*event.regarding.name,
+                &*event.reason,
+                &*event.note,
+            )
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [
+            ("Lease", "websites", "LeaderElection", "one became leader"),
+            ("Lease", "websites", "LeaderElection", "one stopped leading"),
+        ]
+    );
 }
