@@ -71,6 +71,8 @@ pub enum CacheErrorKind {
     Incomparable,
     /// The kind was removed from the cache.
     Removed,
+    /// The object is there, and its last state, or any, could not be read.
+    Unreadable,
     /// The options do not fit.
     Options,
     /// A request failed, or there is no such object.
@@ -104,6 +106,7 @@ impl CacheError {
             Reason::Incomparable { .. } => CacheErrorKind::Incomparable,
             Reason::Removed(_) => CacheErrorKind::Removed,
             Reason::Build(_) => CacheErrorKind::Options,
+            Reason::Client(error) if error.is_unreadable() => CacheErrorKind::Unreadable,
             Reason::Client(_) => CacheErrorKind::Client,
         }
     }
@@ -115,6 +118,12 @@ impl CacheError {
             Reason::Client(error) => Some(error),
             _ => None,
         }
+    }
+
+    /// The object is there, and its last state, or any, could not be read: it is neither absent nor known.
+    #[must_use]
+    pub fn is_unreadable(&self) -> bool {
+        self.kind() == CacheErrorKind::Unreadable
     }
 
     /// There is no such object. That a kind or a namespace is not cached is not that.

@@ -16,7 +16,9 @@
 //! 3. Lists are in key order, with limits that count what matched, and tokens to go on with. Each page is of its own time.
 //! 4. A kind that cannot be listed says why in [`Cache::status`] and in the errors of its readers, and stops no other kind.
 //! 5. A kind that is not cached, or a namespace, is an error that says so, and never "not found".
-//! 6. Who depends on a kind that is removed is told.
+//! 6. An object that could not be decoded is no absent one: a `get` fails and says so, a list has it among the unreadable. One of which an
+//!    older state could be read is an entry that is [stale](informer_core::Entry::stale); `get` and `find` refuse it, `entry` shows it.
+//! 7. Who depends on a kind that is removed is told.
 //!
 //! # Example
 //! ```

@@ -81,6 +81,12 @@ impl Error {
         self.code() == Some(404)
     }
 
+    /// The object is there, and its last state, or any, cannot be decoded: it is neither absent nor known.
+    #[must_use]
+    pub fn is_unreadable(&self) -> bool {
+        matches!(&*self.0, Kind::Decode(_))
+    }
+
     /// Somebody else wrote the object since it was read.
     #[must_use]
     pub fn is_conflict(&self) -> bool {

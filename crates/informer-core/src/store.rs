@@ -126,6 +126,31 @@ pub trait Snapshot<Q, K>: Send + Sync {
     /// The version up to which the source's changes are in it; empty before the first list.
     fn applied(&self) -> &ResourceVersion;
 
+    /// Visits the keys of objects that are there at the source, in no state that could ever be read, in key order, until `visit` breaks. Of one
+    /// that was read before, the last state that could be is an entry, which is [stale](Entry::stale).
+    ///
+    /// A store that does not keep them visits none, and its readers take such an object for absent.
+    fn unreadable(&self, visit: &mut dyn FnMut(&Q) -> ControlFlow<()>) {
+        let _ = visit;
+    }
+
+    /// Whether the object of a key is there in no state that could ever be read: it is not absent.
+    fn is_unreadable(&self, key: &Q) -> bool
+    where
+        Q: PartialEq,
+    {
+        let mut is_it = false;
+        self.unreadable(&mut |unread| {
+            is_it = unread == key;
+            if is_it {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        });
+        is_it
+    }
+
     /// Objects in it.
     fn len(&self) -> usize {
         let mut n = 0;
@@ -232,7 +257,8 @@ impl Error for UnknownIndex {}
 /// * **Delete.** A delete takes the entry out and tells `Removed`, with the last state that the delta brings, else with what was stored. A
 ///   delete of a key that is not there tells nothing. A delete of another uid takes the entry out as well, and tells what was stored, not
 ///   observed.
-/// * **Unreadable.** `Unreadable` turns the entry stale and tells nobody; the next state that can be read ends that.
+/// * **Unreadable.** `Unreadable` turns the entry stale and tells nobody; the next state that can be read ends that. Of a key that has no entry
+///   a store may keep that it is unreadable ([`Snapshot::unreadable`]) until a state can be read, it is deleted, or it is not in a `Replace`.
 /// * **Replace.** A `Replace` takes the difference: `Removed`, not observed, for what is not in it, and each item as an upsert. What a
 ///   `Replace` does not change it does not tell. Of two items of one key in a `Replace` the later one counts. What a `Replace` could not
 ///   read stays and turns stale.

@@ -20,7 +20,8 @@ impl<Q: Key, K> Lister<Q, K> {
         Self { store }
     }
 
-    /// The object of a key; `None`: it is gone, or was never there.
+    /// The object of a key; `None`: it is gone, was never there, or [is unreadable](Self::is_unreadable). It may be older than what could not be
+    /// read: [`entry`](Self::entry) tells.
     #[must_use]
     pub fn get(&self, key: &Q) -> Option<Arc<K>> {
         self.entry(key).map(|entry| entry.object)
@@ -30,6 +31,12 @@ impl<Q: Key, K> Lister<Q, K> {
     #[must_use]
     pub fn entry(&self, key: &Q) -> Option<Entry<Q, K>> {
         self.store.snapshot().get(key).cloned()
+    }
+
+    /// Whether the object of a key is there in no state that could ever be read: it is not absent.
+    #[must_use]
+    pub fn is_unreadable(&self, key: &Q) -> bool {
+        self.store.snapshot().is_unreadable(key)
     }
 
     /// All objects, in key order.

@@ -10,6 +10,7 @@ use smallvec::SmallVec;
 
 use crate::{
     index::Values,
+    tree::Tree,
     view::{Stored, View},
 };
 
@@ -138,6 +139,7 @@ impl<'a, Q: Key, K> Commit<'a, Q, K> {
 
     fn delete(&mut self, key: &Q, stamp: Stamp, last: Option<Arc<K>>, observed: bool) {
         let Some(stored) = self.take(key) else {
+            self.forget_unread(key);
             return;
         };
         let stored = stored.entry.clone();
@@ -157,21 +159,19 @@ impl<'a, Q: Key, K> Commit<'a, Q, K> {
             last_of.insert(item.key.clone(), at);
         }
         let unread: AHashSet<&Q> = unreadable.iter().collect();
+        if self.view.unread.len() > 0 {
+            self.view.unread = Tree::new();
+            self.touched = true;
+        }
         let mut vanished = Vec::new();
-        let mut not_read = Vec::new();
         for stored in self.view.objects.values() {
             let key = &stored.entry.key;
-            if last_of.contains_key(key) {
-                continue;
-            }
-            if unread.contains(key) {
-                not_read.push(key.clone());
-            } else {
+            if !last_of.contains_key(key) && !unread.contains(key) {
                 vanished.push(key.clone());
             }
         }
-        for key in not_read {
-            self.mark_stale(&key);
+        for key in unreadable.iter().filter(|key| !last_of.contains_key(*key)) {
+            self.mark_stale(key);
         }
         for key in vanished {
             if let Some(stored) = self.take(&key) {
@@ -192,12 +192,18 @@ impl<'a, Q: Key, K> Commit<'a, Q, K> {
         }
     }
 
+    /// What is stored of it is not the last state; without anything stored, that it is there is kept.
     fn mark_stale(&mut self, key: &Q) {
-        if let Some(stored) = self.view.stored(key)
-            && !stored.entry.stale
-        {
-            let stored = stored.clone();
-            self.put_stale(&stored, true);
+        match self.view.stored(key).cloned() {
+            Some(stored) if !stored.entry.stale => self.put_stale(&stored, true),
+            Some(_) => {}
+            None => self.touched |= self.view.unread.insert(key.clone(), ()).is_none(),
+        }
+    }
+
+    fn forget_unread(&mut self, key: &Q) {
+        if self.view.unread.len() > 0 {
+            self.touched |= self.view.unread.remove(key).is_some();
         }
     }
 
@@ -233,6 +239,7 @@ impl<'a, Q: Key, K> Commit<'a, Q, K> {
             let old = old.get(at).map_or(&[][..], |it| it);
             index.shift(&entry.key, old, &values[at]);
         }
+        self.forget_unread(&entry.key);
         let key = entry.key.clone();
         self.view.objects.insert(key, Arc::new(Stored { entry, values }));
         self.touched = true;

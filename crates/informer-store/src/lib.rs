@@ -30,7 +30,8 @@
 //! | `Delete` | nothing | silent |
 //! | | same uid | taken out; `Removed` with the delta's last state, or else the stored one |
 //! | | other uid | taken out; `Removed` with the stored state, not observed |
-//! | `Unreadable` | anything | stale; silent |
+//! | `Unreadable` | nothing | kept as unreadable until it can be read or is gone ([`View::unreadable`]); silent |
+//! | | something | stale; silent |
 //! | `Replace` | | `Removed`, not observed, for what is not in the list, in key order; then each item, as an `Upsert`, in list order. The later of two items of one key counts. What could not be read turns stale and stays |
 //! | `Resync` | | `Resynced` for each entry |
 //! | `Bookmark` | | the applied version alone |

@@ -164,6 +164,7 @@ fn with_index<Q: Key, K>(view: &View<Q, K>, named: Named<K>) -> Result<View<Q, K
         objects,
         indices,
         applied: view.applied.clone(),
+        unread: view.unread.clone(),
     })
 }
 

@@ -17,6 +17,8 @@ pub struct View<Q: Key, K> {
     pub(crate) objects: Tree<Q, Arc<Stored<Q, K>>>,
     pub(crate) indices: Vec<Index<Q, K>>,
     pub(crate) applied: ResourceVersion,
+    /// What is there in no state that could ever be read. None of them is among the objects.
+    pub(crate) unread: Tree<Q, ()>,
 }
 
 /// An entry and its values in each index, in the order of the indices.
@@ -48,6 +50,17 @@ impl<Q: Key, K> View<Q, K> {
     #[must_use]
     pub fn get(&self, key: &Q) -> Option<&Entry<Q, K>> {
         self.stored(key).map(|it| &it.entry)
+    }
+
+    /// The keys of what is there in no state that could ever be read, in order.
+    pub fn unreadable(&self) -> impl Iterator<Item = &Q> {
+        self.unread.iter().map(|(key, ())| key)
+    }
+
+    /// Whether the object of a key is there in no state that could ever be read.
+    #[must_use]
+    pub fn is_unreadable(&self, key: &Q) -> bool {
+        self.unread.get(key).is_some()
     }
 
     /// All entries, in key order.
@@ -173,6 +186,18 @@ impl<Q: Key, K: Send + Sync + 'static> Snapshot<Q, K> for View<Q, K> {
         &self.applied
     }
 
+    fn unreadable(&self, visit: &mut dyn FnMut(&Q) -> ControlFlow<()>) {
+        for key in self.unreadable() {
+            if visit(key).is_break() {
+                return;
+            }
+        }
+    }
+
+    fn is_unreadable(&self, key: &Q) -> bool {
+        self.is_unreadable(key)
+    }
+
     fn len(&self) -> usize {
         self.len()
     }
@@ -184,6 +209,7 @@ impl<Q: Key, K> Clone for View<Q, K> {
             objects: self.objects.clone(),
             indices: self.indices.clone(),
             applied: self.applied.clone(),
+            unread: self.unread.clone(),
         }
     }
 }

@@ -26,6 +26,7 @@ pub fn indexed<Q: Key, K: Send + Sync + 'static>(
         objects: Tree::new(),
         indices: indexers.checked()?.into_iter().map(Index::new).collect(),
         applied: ResourceVersion::none(),
+        unread: Tree::new(),
     };
     let shared = Arc::new(Shared::new(view));
     let reader = Reader {

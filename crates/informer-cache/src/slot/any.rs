@@ -113,6 +113,7 @@ impl<K: Form> AnySlot for Slot<K> {
             let list = self.page(what, gate, place).await?;
             let mut values = List::default();
             (values.version, values.next) = (list.version, list.next);
+            values.unreadable = list.unreadable;
             for entry in list.entries {
                 let value = serde_json::to_value(&*entry.object).map_err(|error| {
                     CacheError::build(format!("{} {} is no JSON: {error}", self.resource, entry.key))
@@ -165,6 +166,7 @@ pub(crate) async fn read<F: Form>(
     let values = slot.values(what, gate, place).await?;
     let mut list = List::default();
     (list.version, list.next) = (values.version, values.next);
+    list.unreadable = values.unreadable;
     for entry in values.entries {
         // The one that reads it takes the value: nobody else has it.
         let value = Arc::try_unwrap(entry.object).unwrap_or_else(|shared| (*shared).clone());

@@ -3,7 +3,7 @@
 use std::{ops::ControlFlow, sync::Arc};
 
 use informer_client::{Form, List, ListOptions};
-use informer_core::{Entry, IndexFunc, ObjectKey, Snapshot};
+use informer_core::{DecodeError, Entry, Identity, IndexFunc, ObjectKey, Snapshot};
 use informer_sharedinformer::LabelSelector;
 
 use super::{Seen, Slot};
@@ -112,7 +112,11 @@ impl<K: Form> Slot<K> {
         let mut list = List::default();
         list.version = seen.version();
         match what {
-            What::One(key) => list.entries.extend(seen.get(key).cloned()),
+            What::One(key) => match seen.get(key) {
+                Some(entry) => list.entries.push(entry.clone()),
+                None if seen.is_unreadable(key) => list.unreadable.push(self.unread(key)),
+                None => {}
+            },
             What::All(query) => self.collect(seen, query, &mut list)?,
         }
         Ok(list)
@@ -167,7 +171,38 @@ impl<K: Form> Slot<K> {
             let last = list.entries.last().map(|entry| format!("{TOKEN}{}", entry.key));
             list.next = last.map(Into::into);
         }
+        self.collect_unread(seen, query, more, list);
         Ok(())
+    }
+
+    /// What matches by its name and lies between the ends of the page. Its labels and fields nobody knows: it may match.
+    fn collect_unread(&self, seen: &Seen<K>, query: &ListQuery, more: bool, list: &mut List<K>) {
+        let until = list.entries.last().filter(|_| more);
+        let in_page = |key: &ObjectKey| {
+            query.after.as_ref().is_none_or(|after| key > after) && until.is_none_or(|last| *key <= last.key)
+        };
+        let mut keys = Vec::new();
+        for snapshot in seen.snapshots() {
+            snapshot.unreadable(&mut |key| {
+                if query.wants_name(key) && in_page(key) {
+                    keys.push(key.clone());
+                }
+                ControlFlow::Continue(())
+            });
+        }
+        keys.sort_unstable();
+        list.unreadable.extend(keys.iter().map(|key| self.unread(key)));
+    }
+
+    fn unread(&self, key: &ObjectKey) -> DecodeError {
+        let identity = Identity {
+            namespace: key.namespace().map(Into::into),
+            name: key.name().into(),
+            ..Identity::default()
+        };
+        DecodeError::new("it is there, and no state of it could be read so far")
+            .of(identity)
+            .kind(self.resource.kind.clone())
     }
 
     /// The functions behind all requirements but the first, which the index itself answers.

@@ -61,6 +61,12 @@ impl<K> Seen<K> {
         self.part(key.namespace())?.get(key)
     }
 
+    /// The object is there, in no state that could ever be read.
+    pub(super) fn is_unreadable(&self, key: &ObjectKey) -> bool {
+        let part = self.part(key.namespace());
+        part.is_some_and(|part| part.is_unreadable(key))
+    }
+
     fn part(&self, namespace: Option<&str>) -> Option<&dyn Snapshot<ObjectKey, K>> {
         let namespace = namespace.unwrap_or_default();
         let mut parts = self.0.iter();

@@ -1,14 +1,21 @@
 //! What goes wrong with one kind, namespace or object, and leaves the others alone.
 
 use informer_cache::{CacheErrorKind, KindOptions};
-use informer_client::{ListOptions, ReadClient, ReadClientExt};
+use informer_client::{
+    ListOptions, PartialMetadata, ReadClient, ReadClientExt, WriteOptions, create_or_update,
+};
 use informer_core::{Classify, FailureClass, Resource};
 use informer_testkit::{ApiError, Fault, On, ResourceDef};
 use k8s_openapi::api::core::v1::{ConfigMap, Pod, Secret};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::support::{World, key, secs};
+use crate::support::{World, configs, key, secs, sleep};
+
+/// Until the watch has told.
+async fn settle() {
+    sleep(secs(1)).await;
+}
 
 fn gadgets() -> Resource {
     Resource::namespaced("example.org", "v1", "gadgets", "Gadget")
@@ -45,19 +52,118 @@ async fn t21_one_bad_object_leaves_the_others_of_its_kind_readable() {
         .await
         .unwrap();
     assert_eq!(list.names(), ["default/fine", "default/good"]);
+    let unreadable: Vec<_> = list.unreadable.iter().map(ToString::to_string).collect();
     assert!(
-        client
-            .read::<Gadget>(&gadgets(), &key("bad"))
-            .await
-            .unwrap()
-            .is_none()
+        unreadable.len() == 1 && unreadable[0].starts_with("cannot decode Gadget default/bad: it is there"),
+        "{unreadable:?}"
     );
+    assert!(!list.is_complete());
+    // It is not absent: an operator would create it twice.
+    let error = client.read::<Gadget>(&gadgets(), &key("bad")).await.unwrap_err();
+    assert_eq!(error.kind(), CacheErrorKind::Unreadable);
+    assert!(error.is_unreadable() && !error.is_not_found(), "{error}");
+    let absent = client.read::<Gadget>(&gadgets(), &key("none")).await.unwrap();
+    assert!(absent.is_none());
     let troubles = troubles.lock().unwrap();
     assert!(
         troubles
             .iter()
             .any(|it| it.starts_with("gadgets.example.org: ") && it.contains("default/bad")),
         "{troubles:?}"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn t21_what_cannot_be_read_is_told_from_what_is_absent_and_what_is_old() {
+    let world = World::new();
+    let config = |name: &str, value: serde_json::Value| {
+        let metadata = json!({"namespace": "default", "name": name});
+        world.put(&configs(), json!({"metadata": metadata, "data": {"key": value}}));
+    };
+    config("a-bad", json!([]));
+    config("good", json!("x"));
+    config("z-bad", json!([]));
+    let client = world.client(world.builder().kind::<ConfigMap>(KindOptions::typed()));
+    let good = client.get::<ConfigMap>(&key("good")).await.unwrap();
+
+    // Also in a form for which the metadata would have been enough, and in a page of the list.
+    let of_form = client.read::<PartialMetadata>(&configs(), &key("a-bad")).await;
+    assert_eq!(of_form.unwrap_err().kind(), CacheErrorKind::Unreadable);
+    let metadata = client
+        .read_all::<PartialMetadata>(&configs(), &ListOptions::all())
+        .await;
+    let metadata = metadata.unwrap();
+    assert_eq!(
+        (metadata.names(), metadata.unreadable.len()),
+        (vec!["default/good"], 2)
+    );
+    config("other", json!("x"));
+    settle().await;
+    let page = client
+        .list::<ConfigMap>(&ListOptions::all().limit(1))
+        .await
+        .unwrap();
+    assert_eq!((page.names(), page.unreadable.len()), (vec!["default/good"], 1));
+    let rest = ListOptions::all().from_token(page.next.unwrap());
+    let rest = client.list::<ConfigMap>(&rest).await.unwrap();
+    assert_eq!((rest.names(), rest.unreadable.len()), (vec!["default/other"], 1));
+    let named = ListOptions::all().fields("metadata.name=good");
+    assert!(client.list::<ConfigMap>(&named).await.unwrap().is_complete());
+    let elsewhere = ListOptions::all().in_namespace("slow");
+    assert!(client.list::<ConfigMap>(&elsewhere).await.unwrap().is_complete());
+
+    // Nothing is created in its place.
+    let wanted = crate::own_writes::config("a-bad");
+    let options = WriteOptions::default();
+    let error = create_or_update(&client, wanted, |_| Ok(()), &options)
+        .await
+        .unwrap_err();
+    assert!(error.is_unreadable(), "{error}");
+
+    // One that was read before is known as it was, to who asks for that.
+    config("good", json!([]));
+    settle().await;
+    let error = client.get::<ConfigMap>(&key("good")).await.unwrap_err();
+    assert!(
+        error.is_unreadable() && error.to_string().contains("newer state"),
+        "{error}"
+    );
+    assert!(
+        client
+            .find::<ConfigMap>(&key("good"))
+            .await
+            .unwrap_err()
+            .is_unreadable()
+    );
+    let entry = client.entry::<ConfigMap>(&key("good")).await.unwrap().unwrap();
+    assert!(entry.stale && entry.object.data == good.data);
+    let list = client.list::<ConfigMap>(&named).await.unwrap();
+    assert!(list.stale().count() == 1 && list.unreadable.is_empty() && !list.is_complete());
+
+    // It ends with a state that can be read, and with the object.
+    config("good", json!("y"));
+    config("a-bad", json!("y"));
+    world
+        .api
+        .with(|api| api.delete(&configs(), Some("default"), "z-bad"))
+        .unwrap();
+    settle().await;
+    for name in ["good", "a-bad"] {
+        assert!(client.get::<ConfigMap>(&key(name)).await.is_ok(), "{name}");
+    }
+    assert!(
+        client
+            .get::<ConfigMap>(&key("z-bad"))
+            .await
+            .unwrap_err()
+            .is_not_found()
+    );
+    assert!(
+        client
+            .list::<ConfigMap>(&ListOptions::all())
+            .await
+            .unwrap()
+            .is_complete()
     );
 }
 
@@ -120,7 +226,7 @@ async fn t26_a_watch_that_is_cut_or_too_old_is_made_good() {
     world.api.with(|api| {
         api.cut_connections();
         api.put(
-            &crate::support::configs(),
+            &configs(),
             json!({"metadata": {"namespace": "default", "name": "b"}}),
         )
         .unwrap();

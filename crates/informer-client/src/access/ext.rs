@@ -2,7 +2,7 @@
 
 use std::{any::TypeId, future::Future, sync::Arc};
 
-use informer_core::{ObjectKey, Resource};
+use informer_core::{DecodeError, Entry, Identity, ObjectKey, Resource};
 use informer_transport::{DeleteOptions, DynamicObject, PartialMetadata, Patch, Selectors, WriteOptions};
 use serde_json::Value;
 
@@ -14,24 +14,25 @@ use crate::{Error, Kinds};
 
 /// Reads by type. For every [`ReadClient`].
 pub trait ReadClientExt: ReadClient {
-    /// The object of a key.
+    /// The object of a key, in its last state.
     ///
     /// # Errors
-    /// When there is none, the type is not registered, or the read failed.
+    /// When there is none, the type is not registered, or the read failed. When its last state cannot be decoded
+    /// ([`Error::is_unreadable`]), though a cache may hold an older one: that is what [`entry`](Self::entry) is for.
     fn get<K: Form>(&self, key: &ObjectKey) -> impl Future<Output = Result<Arc<K>, Self::Error>> + Send {
         async move {
             let resource = self.kinds().of::<K>().map_err(Error::from)?;
             match self.read::<K>(&resource, key).await? {
-                Some(entry) => Ok(entry.object),
+                Some(entry) => Ok(current(&resource, entry)?.object),
                 None => Err(Error::not_found(&resource, key.name()).into()),
             }
         }
     }
 
-    /// The object of a key, if there is one.
+    /// The object of a key, in its last state, if there is one.
     ///
     /// # Errors
-    /// When the type is not registered, or the read failed.
+    /// When the type is not registered, or the read failed, and when its last state cannot be decoded, as [`get`](Self::get).
     fn find<K: Form>(
         &self,
         key: &ObjectKey,
@@ -39,11 +40,27 @@ pub trait ReadClientExt: ReadClient {
         async move {
             let resource = self.kinds().of::<K>().map_err(Error::from)?;
             let found = self.read::<K>(&resource, key).await?;
+            let found = found.map(|entry| current(&resource, entry)).transpose()?;
             Ok(found.map(|entry| entry.object))
         }
     }
 
-    /// The objects that the options want.
+    /// The object of a key with its version, if there is one: as a cache holds it, which is an older state than the server's where it is
+    /// [stale](Entry::stale), as the newer one cannot be decoded.
+    ///
+    /// # Errors
+    /// When the type is not registered, the read failed, or no state could ever be decoded.
+    fn entry<K: Form>(
+        &self,
+        key: &ObjectKey,
+    ) -> impl Future<Output = Result<Option<Entry<ObjectKey, K>>, Self::Error>> + Send {
+        async move {
+            let resource = self.kinds().of::<K>().map_err(Error::from)?;
+            self.read::<K>(&resource, key).await
+        }
+    }
+
+    /// The objects that the options want, and which of them could not be read: see [`List::is_complete`].
     ///
     /// # Errors
     /// When the type is not registered, or the read failed.
@@ -230,6 +247,26 @@ pub trait WriteClientExt: WriteClient {
 }
 
 impl<C: WriteClient + ?Sized> WriteClientExt for C {}
+
+/// Refuses an older state than the server's.
+pub(crate) fn current<K>(
+    resource: &Resource,
+    entry: Entry<ObjectKey, K>,
+) -> Result<Entry<ObjectKey, K>, Error> {
+    if !entry.stale {
+        return Ok(entry);
+    }
+    let identity = Identity {
+        namespace: entry.key.namespace().map(Into::into),
+        name: entry.key.name().into(),
+        stamp: entry.stamp,
+    };
+    let error = DecodeError::new(format!(
+        "the server has a newer state than {}, which could not be read",
+        identity.stamp.version
+    ));
+    Err(error.of(identity).kind(resource.kind.clone()).into())
+}
 
 pub(crate) fn to_value<K: Form>(object: &K) -> Result<Value, Error> {
     serde_json::to_value(object)

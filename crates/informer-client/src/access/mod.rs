@@ -14,7 +14,7 @@ pub use self::{
     write::{Write, WriteClient, WriteVerb, Written},
 };
 pub(crate) use self::{
-    ext::{kind_of, to_value},
+    ext::{current, kind_of, to_value},
     form::metadata,
     write::from_value,
 };

@@ -17,7 +17,8 @@ pub trait ReadClient: Send + Sync {
     /// The kinds that it knows by type.
     fn kinds(&self) -> &Kinds;
 
-    /// Reads one object; `None`: there is none.
+    /// Reads one object; `None`: there is none. One that is there and cannot be decoded is an error; of which an older state is known, that
+    /// state, [stale](Entry::stale).
     fn read<K: Form>(
         &self,
         resource: &Resource,
@@ -136,7 +137,8 @@ impl ListOptions {
 pub struct List<K> {
     /// The objects.
     pub entries: Vec<Entry<ObjectKey, K>>,
-    /// Those that could not be decoded.
+    /// Those that could not be decoded: they are there, and may match. A cache names here those of which it holds no state; where it holds an
+    /// older one, that is an entry which is stale.
     pub unreadable: Vec<DecodeError>,
     /// The version that the list is of; empty where there is none.
     pub version: ResourceVersion,
@@ -159,6 +161,17 @@ impl<K> List<K> {
     /// The objects, without keys and versions.
     pub fn objects(&self) -> impl Iterator<Item = &Arc<K>> {
         self.entries.iter().map(|entry| &entry.object)
+    }
+
+    /// Those entries of which the server has a newer state that could not be decoded.
+    pub fn stale(&self) -> impl Iterator<Item = &Entry<ObjectKey, K>> {
+        self.entries.iter().filter(|entry| entry.stale)
+    }
+
+    /// Whether all that there is could be read: whoever makes or removes what the list lacks, or counts it, should ask this first.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.unreadable.is_empty() && self.stale().next().is_none()
     }
 
     /// Their names, in order: `namespace/name`.

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::difference::difference;
 use crate::{
     Error, Form, ReadClient, Write, WriteClient, WriteVerb, Written,
-    access::{from_value, kind_of, metadata, to_value},
+    access::{current, from_value, kind_of, metadata, to_value},
 };
 
 /// What was done.
@@ -31,7 +31,7 @@ pub enum Outcome {
 /// made a difference. Changes of the status are not written where the kind has a status of its own.
 ///
 /// # Errors
-/// When `mutate` fails or renames the object, the kind is not known, or a request failed: a conflict where somebody else wrote the object
+/// When `mutate` fails or renames the object, the kind is not known, the object is there and cannot be decoded, or a request failed: a conflict where somebody else wrote the object
 /// meanwhile.
 pub async fn create_or_update<C, K>(
     client: &C,
@@ -149,6 +149,7 @@ where
         let write = Write::to(resource, &key, WriteVerb::Create(body), options.clone());
         return Ok(Found::Created(client.write(write).await?.into_object()?));
     };
+    let entry = current(&resource, entry)?;
     // Through JSON, since the form need not be `Clone`, and what is read may be shared with everybody.
     let before = to_value(&*entry.object)?;
     let mut object: K = from_value(before.clone())?;

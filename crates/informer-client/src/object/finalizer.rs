@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::with_metadata;
 use crate::{
     Error, Form, ReadClient, Write, WriteClient, WriteVerb,
-    access::{metadata, to_value},
+    access::{current, metadata, to_value},
 };
 
 /// How often a patch is tried when others write the object at the same time.
@@ -127,6 +127,7 @@ where
             }
             return Ok(false);
         };
+        let entry = current(resource, entry)?;
         let Some(patch) = finalizer_patch(&*entry.object, finalizer, wanted)? else {
             return Ok(false);
         };

@@ -107,6 +107,15 @@ impl<K> UnionSnapshot<K> {
         let applied = earliest(parts.iter().map(|(_, snapshot)| snapshot.applied()));
         Self { parts, applied }
     }
+
+    /// The part that a key belongs to.
+    fn part(&self, key: &ObjectKey) -> Option<&dyn Snapshot<ObjectKey, K>> {
+        let wanted = key.namespace().unwrap_or_default();
+        let at = self
+            .parts
+            .binary_search_by(|(namespace, _)| (**namespace).cmp(wanted));
+        Some(&*self.parts[at.ok()?].1)
+    }
 }
 
 /// Up to here every part follows its source; none where that cannot be said.
@@ -122,11 +131,7 @@ fn earliest<'a>(mut versions: impl Iterator<Item = &'a ResourceVersion>) -> Reso
 
 impl<K: Send + Sync> Snapshot<ObjectKey, K> for UnionSnapshot<K> {
     fn get(&self, key: &ObjectKey) -> Option<&Entry<ObjectKey, K>> {
-        let wanted = key.namespace().unwrap_or_default();
-        let at = self
-            .parts
-            .binary_search_by(|(namespace, _)| (**namespace).cmp(wanted));
-        self.parts[at.ok()?].1.get(key)
+        self.part(key)?.get(key)
     }
 
     fn scan(
@@ -174,6 +179,22 @@ impl<K: Send + Sync> Snapshot<ObjectKey, K> for UnionSnapshot<K> {
 
     fn applied(&self) -> &ResourceVersion {
         &self.applied
+    }
+
+    fn unreadable(&self, visit: &mut dyn FnMut(&ObjectKey) -> ControlFlow<()>) {
+        let mut keys = Vec::new();
+        for (_, snapshot) in &self.parts {
+            snapshot.unreadable(&mut |key| {
+                keys.push(key.clone());
+                ControlFlow::Continue(())
+            });
+        }
+        keys.sort_unstable();
+        let _end = keys.iter().try_for_each(visit);
+    }
+
+    fn is_unreadable(&self, key: &ObjectKey) -> bool {
+        self.part(key).is_some_and(|part| part.is_unreadable(key))
     }
 
     fn len(&self) -> usize {

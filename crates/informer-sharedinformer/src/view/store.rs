@@ -60,6 +60,15 @@ impl<Q: Key, K: Send + Sync> Snapshot<Q, K> for FilteredSnapshot<Q, K> {
     fn applied(&self) -> &ResourceVersion {
         self.snapshot.applied()
     }
+
+    /// All of them: whether one would be wanted cannot be told.
+    fn unreadable(&self, visit: &mut dyn FnMut(&Q) -> ControlFlow<()>) {
+        self.snapshot.unreadable(visit);
+    }
+
+    fn is_unreadable(&self, key: &Q) -> bool {
+        self.snapshot.is_unreadable(key)
+    }
 }
 
 impl<Q, K> FilteredSnapshot<Q, K> {

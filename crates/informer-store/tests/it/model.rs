@@ -167,6 +167,8 @@ struct State {
 #[derive(Default)]
 struct Model {
     states: BTreeMap<ObjectKey, State>,
+    /// There, and never read.
+    unread: BTreeSet<ObjectKey>,
     applied: u32,
     changes: Vec<String>,
     failed: Vec<String>,
@@ -239,6 +241,7 @@ impl Model {
                 self.changes.push(added);
             }
         }
+        self.unread.remove(&key);
         self.states.insert(key, new);
         true
     }
@@ -269,6 +272,7 @@ impl Model {
                 observed,
             } => {
                 let key = key(KEYS[*at]);
+                self.unread.remove(&key);
                 if let Some(old) = self.states.remove(&key) {
                     let same = same_uid(old.uid, UIDS[*uid]);
                     let told = if *last && same {
@@ -284,9 +288,7 @@ impl Model {
                 }
             }
             Raw::Unreadable { key: at, version } => {
-                if let Some(state) = self.states.get_mut(&key(KEYS[*at])) {
-                    state.stale = true;
-                }
+                self.mark(&key(KEYS[*at]));
                 if in_order {
                     self.advance(*version, false);
                 }
@@ -309,7 +311,20 @@ impl Model {
         }
     }
 
+    fn mark(&mut self, key: &ObjectKey) {
+        match self.states.get_mut(key) {
+            Some(state) => state.stale = true,
+            None => drop(self.unread.insert(key.clone())),
+        }
+    }
+
     fn replace(&mut self, items: &[Object], unreadable: &[usize], initial: bool) {
+        self.unread.clear();
+        for at in unreadable {
+            if !items.iter().any(|it| it.key == *at) {
+                self.mark(&key(KEYS[*at]));
+            }
+        }
         for key in self.states.clone().into_keys() {
             if items.iter().any(|it| key.to_string() == KEYS[it.key]) {
                 continue;
@@ -328,9 +343,7 @@ impl Model {
             }
             if !self.upsert(it, initial) {
                 let key = key(KEYS[it.key]);
-                if let Some(state) = self.states.get_mut(&key) {
-                    state.stale = true;
-                }
+                self.mark(&key);
                 self.kept
                     .push(format!("Listed {}", shown(&key, it.version, UIDS[it.uid], false)));
             }
@@ -383,6 +396,7 @@ proptest! {
             let expected: Vec<_> = model.states.iter().map(|(key, state)| state.show(key)).collect();
             prop_assert_eq!(&shown, &expected);
             prop_assert_eq!(view.len(), expected.len());
+            prop_assert!(view.unreadable().eq(&model.unread));
             prop_assert_eq!(view.applied().as_str(), version(model.applied));
             for index in &indices {
                 let values: BTreeSet<_> = model.states.values().flat_map(|it| it.tags.iter().copied()).collect();
