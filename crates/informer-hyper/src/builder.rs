@@ -40,6 +40,9 @@ const MAX_HEAD: u32 = 256 << 10;
 /// hyper reads in pieces of this size.
 const MIN_HEAD: u32 = 8 << 10;
 
+/// Well below the time that a leader has to renew its lease (10 s), and above what most answers take.
+const PATIENCE: Duration = Duration::from_secs(5);
+
 /// A server and how to talk to it.
 #[derive(Clone)]
 pub struct Builder {
@@ -53,6 +56,7 @@ pub struct Builder {
     connect_timeout: Duration,
     head_timeout: Option<Duration>,
     ping: Option<Option<(Duration, Duration)>>,
+    patience: Option<Duration>,
     accepts_gzip: bool,
     allows_plain_credentials: bool,
     max_retries: u32,
@@ -78,6 +82,7 @@ impl Builder {
             // An API server answers or gives up within a minute (its `--request-timeout`).
             head_timeout: Some(Duration::from_secs(90)),
             ping: None,
+            patience: Some(PATIENCE),
             accepts_gzip: true,
             allows_plain_credentials: false,
             max_retries: MAX_RETRIES,
@@ -154,6 +159,17 @@ impl Builder {
     #[must_use]
     pub fn http2_ping(mut self, ping: Option<(Duration, Duration)>) -> Self {
         self.ping = Some(ping);
+        self
+    }
+
+    /// How long nothing at all may come over a connection while an answer is due, until it is taken for dead: no new request goes onto it
+    /// before something comes, and a GET that waits on it, if it had been used before, is sent over another as well; the first answer counts
+    /// (of two watches only the second is kept). 5 s; `None` never, for a server that thinks for long and must not be asked twice.
+    ///
+    /// It ends nothing: what runs over the connection goes on until the server, a ping or the operating system ends it.
+    #[must_use]
+    pub fn silence(mut self, patience: Option<Duration>) -> Self {
+        self.patience = patience;
         self
     }
 
@@ -263,6 +279,7 @@ impl Builder {
             version,
             connect_timeout: self.connect_timeout,
             ping: self.ping.unwrap_or(variables.ping),
+            patience: self.patience,
             max_head: self.max_head,
             meter: meter.clone(),
         };
@@ -288,6 +305,7 @@ impl fmt::Debug for Builder {
             .field("connect_timeout", &self.connect_timeout)
             .field("head_timeout", &self.head_timeout)
             .field("ping", &self.ping)
+            .field("silence", &self.patience)
             .field("accepts_gzip", &self.accepts_gzip)
             .field("max_retries", &self.max_retries)
             .field("rate", &self.rate)

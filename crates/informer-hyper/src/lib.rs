@@ -24,7 +24,14 @@
 //! 7. Connections go through the proxy that is given (`http`, `https`, `socks5`), else through the one that `HTTPS_PROXY` and its like name,
 //!    except to what `NO_PROXY` names; one that cannot be used is an error, never a direct connection.
 //! 8. Redirects are answers like any other: none is followed, so that credentials go nowhere else.
-//! 9. A quiet watch is left alone; a server that is gone is found out by pings (HTTP/2) or TCP keep-alive.
+//! 9. No request waits behind a dead connection. One over which nothing comes for 5 s while an answer is due gets no new request until it
+//!    speaks; a GET that waits on it, if it was used before, goes over another as well, and the first answer counts. What cannot be sent twice
+//!    goes over no HTTP/1.1 connection that was idle for 15 s. A write that was sent to nobody all the same fails after 45 s: it may have
+//!    arrived.
+//! 10. A quiet watch is left alone. A server that is gone is found out within 45 s: by pings over HTTP/2, by the keep-alive of TCP otherwise.
+//!     That of TCP asks the next hop only: where a proxy or load balancer answers for a server that is gone, a quiet watch over HTTP/1.1 ends
+//!     when its own time does (`timeoutSeconds`, 5 to 10 minutes for a reflector), as with every client. HTTP/2, the default over TLS, has no
+//!     such hole.
 //!
 //! # Example
 //! ```

@@ -26,6 +26,11 @@ pub trait TransportMetrics: Send + Sync {
         let _ = is_http2;
     }
 
+    /// Nothing came over a connection while an answer was due, so that the request went another way too.
+    fn connection_silent(&self, is_http2: bool) {
+        let _ = is_http2;
+    }
+
     /// A connection that was opened so long ago has ended.
     fn connection_closed(&self, is_http2: bool, lived: Duration) {
         let _ = (is_http2, lived);

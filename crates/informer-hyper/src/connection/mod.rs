@@ -1,6 +1,7 @@
 //! Open connections: sending on them, and giving them back.
 
 mod frames;
+mod liveness;
 mod open;
 mod route;
 mod signals;
@@ -8,7 +9,7 @@ mod tap;
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use bytes::Bytes;
@@ -20,10 +21,11 @@ use hyper::{
 };
 use tokio::task::AbortHandle;
 
-use self::signals::Signals;
+use self::signals::Due;
 pub(crate) use self::{
     open::{Dialer, Opened},
     route::Route,
+    signals::Signals,
 };
 use crate::pool::{Link, Pool, SharedLink, Slot, Taken};
 
@@ -35,7 +37,7 @@ pub(crate) fn lock(pool: &SharedPool) -> MutexGuard<'_, Pool<Http1Link, Http2Lin
 }
 
 #[expect(clippy::disallowed_methods, reason = "this is the edge where time enters")]
-pub(crate) fn now() -> std::time::Instant {
+pub(crate) fn now() -> Instant {
     tokio::time::Instant::now().into_std()
 }
 
@@ -103,6 +105,14 @@ impl Link for Http2Link {
 impl SharedLink for Http2Link {
     fn max_streams(&self) -> usize {
         self.signals.max_streams()
+    }
+
+    fn is_silent(&self, now: Instant) -> bool {
+        self.signals.is_silent(now)
+    }
+
+    fn last_heard(&self) -> Instant {
+        self.signals.last_heard()
     }
 }
 
@@ -177,13 +187,17 @@ impl Lease {
         matches!(self.link, Some(Leased::Shared(..)))
     }
 
+    /// What is known of its connection.
+    pub(crate) fn signals(&self) -> Option<Arc<Signals>> {
+        Some(match self.link.as_ref()? {
+            Leased::Single(link) => Arc::clone(&link.signals),
+            Leased::Shared(_, link) => Arc::clone(&link.signals),
+        })
+    }
+
     /// Whether the connection was ended from this side, so that the end of a body proves nothing.
     pub(crate) fn was_cut(&self) -> bool {
-        match &self.link {
-            Some(Leased::Single(link)) => link.signals.was_cut(),
-            Some(Leased::Shared(_, link)) => link.signals.was_cut(),
-            None => false,
-        }
+        self.signals().is_some_and(|signals| signals.was_cut())
     }
 
     /// Sends a request, whose URI and headers suit the version.
@@ -195,7 +209,9 @@ impl Lease {
             Leased::Single(link) => {
                 *request.version_mut() = Version::HTTP_11;
                 let n_read = link.signals.n_read();
+                let due = link.signals.due();
                 let sent = link.sender.try_send_request(request).await;
+                came(due, &sent);
                 sent.map_err(|mut failed| {
                     let has_ended = has_ended(failed.error());
                     Failed {
@@ -208,7 +224,9 @@ impl Lease {
             }
             Leased::Shared(_, link) => {
                 *request.version_mut() = Version::HTTP_2;
+                let due = link.signals.due();
                 let sent = link.sender.try_send_request(request).await;
+                came(due, &sent);
                 sent.map_err(|mut failed| {
                     let has_ended = link.signals.is_closing() || has_ended(failed.error());
                     Failed {
@@ -245,6 +263,12 @@ impl Drop for Lease {
         if let (Some(Leased::Shared(slot, _)), Some(pool)) = (&self.link, self.pool.upgrade()) {
             lock(&pool).release(*slot, now());
         }
+    }
+}
+
+fn came<T, E>(due: Due, sent: &Result<T, E>) {
+    if sent.is_ok() {
+        due.came();
     }
 }
 

@@ -38,6 +38,8 @@ pub(crate) struct Dialer {
     pub(crate) connect_timeout: Duration,
     /// How often an HTTP/2 connection is asked whether it is alive, and how long the answer may take.
     pub(crate) ping: Option<(Duration, Duration)>,
+    /// How long an answer may be due, and nothing come, until no other request goes the same way.
+    pub(crate) patience: Option<Duration>,
     /// How long the head of a response may be.
     pub(crate) max_head: u32,
     pub(crate) meter: Meter,
@@ -85,7 +87,7 @@ impl Dialer {
             HttpVersion::Http2 => true,
         };
         tracing::debug!(server = self.server.url(), is_http2, "Connection opened");
-        let signals = Signals::new();
+        let signals = Signals::new(self.patience);
         let io = TokioIo::new(Tapped::new(stream, Arc::clone(&signals), is_http2));
         if is_http2 {
             self.begin_http2(io, signals, tasks).await.map(Opened::Shared)

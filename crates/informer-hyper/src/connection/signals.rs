@@ -4,15 +4,16 @@ use std::{
     future::Future,
     pin::Pin,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering},
     },
     task::{Context, Poll, ready},
+    time::{Duration, Instant},
 };
 
 use tokio::sync::Notify;
 
-use super::frames::Said;
+use super::{frames::Said, liveness::Liveness, now};
 use crate::metrics::Life;
 
 /// More streams are not opened on one connection, whatever the server allows: so many of them, all stalled by slow readers, still leave
@@ -29,12 +30,15 @@ pub(crate) struct Signals {
     has_ended: AtomicBool,
     was_cut: AtomicBool,
     error: Mutex<Option<Arc<hyper::Error>>>,
+    liveness: Mutex<Liveness>,
+    /// How long an answer may be due in silence; `None` for ever.
+    patience: Option<Duration>,
     /// For the one who opens the connection: settings came, or the end.
     news: Notify,
 }
 
 impl Signals {
-    pub(crate) fn new() -> Arc<Self> {
+    pub(crate) fn new(patience: Option<Duration>) -> Arc<Self> {
         Arc::new(Self {
             n_read: AtomicU64::new(0),
             max_streams: AtomicU32::new(MAX_STREAMS),
@@ -43,12 +47,56 @@ impl Signals {
             has_ended: AtomicBool::new(false),
             was_cut: AtomicBool::new(false),
             error: Mutex::new(None),
+            liveness: Mutex::new(Liveness::new(now())),
+            patience,
             news: Notify::new(),
         })
     }
 
     pub(crate) fn add_read(&self, n: usize) {
         self.n_read.fetch_add(n as u64, Ordering::Relaxed);
+        if n > 0 {
+            self.liveness().heard(now());
+        }
+    }
+
+    fn liveness(&self) -> MutexGuard<'_, Liveness> {
+        self.liveness.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A request goes out, and its answer is due until this is told that it came, or is dropped.
+    pub(crate) fn due(self: &Arc<Self>) -> Due {
+        let asked = now();
+        self.liveness().asked(asked);
+        Due {
+            signals: Some(Arc::clone(self)),
+            asked,
+        }
+    }
+
+    /// Whether an answer is late and nothing came at all: whoever has a choice asks elsewhere.
+    pub(crate) fn is_silent(&self, now: Instant) -> bool {
+        self.patience
+            .is_some_and(|patience| self.liveness().is_silent(now, patience))
+    }
+
+    pub(crate) fn last_heard(&self) -> Instant {
+        self.liveness().last_heard()
+    }
+
+    /// Waits until nothing has come for as long as patience lasts, from this moment on.
+    pub(crate) async fn silence(&self) {
+        let Some(patience) = self.patience else {
+            return std::future::pending().await;
+        };
+        let since = now();
+        loop {
+            let end = since.max(self.last_heard()) + patience;
+            if now() >= end {
+                return;
+            }
+            tokio::time::sleep_until(end.into()).await;
+        }
     }
 
     pub(crate) fn heard(&self, said: Said) {
@@ -100,6 +148,30 @@ impl Signals {
             }
             // A permit is kept, so that news between the looks and here is not lost.
             self.news.notified().await;
+        }
+    }
+}
+
+/// An answer that is due.
+#[derive(Debug)]
+pub(crate) struct Due {
+    signals: Option<Arc<Signals>>,
+    asked: Instant,
+}
+
+impl Due {
+    /// It came.
+    pub(crate) fn came(mut self) {
+        if let Some(signals) = self.signals.take() {
+            signals.liveness().answered();
+        }
+    }
+}
+
+impl Drop for Due {
+    fn drop(&mut self) {
+        if let Some(signals) = self.signals.take() {
+            signals.liveness().given_up(self.asked);
         }
     }
 }

@@ -12,6 +12,10 @@ pub(crate) trait Link {
 pub(crate) trait SharedLink: Link + Clone {
     /// How many.
     fn max_streams(&self) -> usize;
+    /// Whether an answer is late and nothing comes at all, so that a new request would probably wait in vain as well.
+    fn is_silent(&self, now: Instant) -> bool;
+    /// When anything came over it last.
+    fn last_heard(&self) -> Instant;
 }
 
 /// Open connections of one generation of TLS material. `A` carries one request at a time and is away while it does; `B` several.
@@ -42,6 +46,15 @@ struct Shared<B> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Slot(u64);
 
+/// What a request asks of its connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Need {
+    /// It can be sent again elsewhere if this one proves to be dead.
+    Any,
+    /// It cannot: the connection has to have been in use lately.
+    Lively,
+}
+
 /// A connection for one request.
 #[derive(Debug)]
 pub(crate) enum Taken<A, B> {
@@ -51,6 +64,8 @@ pub(crate) enum Taken<A, B> {
 
 /// A connection that was not used for so long is not trusted any more (Go's `IdleConnTimeout` as client-go sets it).
 const IDLE_FOR: Duration = Duration::from_secs(90);
+/// Of a connection that carried something so long ago nobody can know whether it is alive. Go would use it for a write all the same.
+const LIVELY_FOR: Duration = Duration::from_secs(15);
 /// More are not kept (client-go `transport/cache.go`, `idleConnsPerHost`).
 const MAX_IDLE: usize = 25;
 
@@ -65,21 +80,31 @@ impl<A: Link, B: SharedLink> Pool<A, B> {
     }
 
     /// A connection that can carry a request now. Those of another generation are let go of: what runs on them goes on.
-    pub(crate) fn take(&mut self, generation: u64, now: Instant) -> Option<Taken<A, B>> {
-        if let Some((slot, link)) = self.take_shared(generation, now) {
+    pub(crate) fn take(&mut self, generation: u64, need: Need, now: Instant) -> Option<Taken<A, B>> {
+        if let Some((slot, link)) = self.take_shared(generation, None, now) {
             return Some(Taken::Shared(slot, link));
         }
-        self.idle.pop().map(|idle| Taken::Single(idle.link))
+        // One that carries several has pings; here nothing but the last answer says anything.
+        let last = self
+            .idle
+            .pop_if(|idle| need == Need::Any || now.saturating_duration_since(idle.since) < LIVELY_FOR);
+        last.map(|idle| Taken::Single(idle.link))
     }
 
-    /// The same, of those that carry several.
-    pub(crate) fn take_shared(&mut self, generation: u64, now: Instant) -> Option<(Slot, B)> {
+    /// The same, of those that carry several, and on which something came after this moment.
+    pub(crate) fn take_shared(
+        &mut self,
+        generation: u64,
+        heard_after: Option<Instant>,
+        now: Instant,
+    ) -> Option<(Slot, B)> {
         self.clean(generation, now);
-        // The oldest first, so that later ones run empty.
-        let shared = self
-            .shared
-            .iter_mut()
-            .find(|shared| shared.n_used < shared.link.max_streams())?;
+        // The oldest first, so that later ones run empty. One that is silent is passed over: it may come back.
+        let shared = self.shared.iter_mut().find(|shared| {
+            shared.n_used < shared.link.max_streams()
+                && !shared.link.is_silent(now)
+                && heard_after.is_none_or(|moment| shared.link.last_heard() > moment)
+        })?;
         shared.n_used += 1;
         Some((shared.slot, shared.link.clone()))
     }

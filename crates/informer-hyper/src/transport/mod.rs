@@ -7,7 +7,7 @@ mod prepared;
 use std::{
     fmt, io,
     sync::{Arc, Mutex},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use bytes::Bytes;
@@ -31,7 +31,7 @@ use crate::{
     error::Kind,
     limit::Bucket,
     metrics::Meter,
-    pool::{Pool, Taken},
+    pool::{Need, Pool, Taken},
     tasks::Tasks,
     tls::{Ready, Tls},
     warning::Warnings,
@@ -116,45 +116,75 @@ impl Transport for HyperTransport {
 }
 
 impl Inner {
-    /// Sends the request on a connection, and once more on a new one where an old one proved to be of no use: it had been closed before
-    /// anything of this request was sent, or before anything came back for a request that may be repeated.
+    /// Sends the request on a connection, and once more on another where an old one proved to be of no use: it had been closed before
+    /// anything of this request was sent, or before anything came back for a request that may be repeated, or nothing at all comes.
     async fn exchange(&self, prepared: &Prepared) -> Result<(Response<Incoming>, Lease), NoAnswer> {
         let tls = self.settings.tls.as_ref().map(Tls::current).transpose()?;
-        let mut lease = self.checkout(tls.as_ref()).await?;
-        let first = self.response_head(&mut lease, prepared).await?;
-        match first {
-            Ok(response) => return Ok((response, lease)),
-            Err(failed) => {
+        let lease = self.checkout(tls.as_ref(), prepared).await?;
+        let (sent_at, is_reused, is_http2) = (now(), lease.is_reused(), lease.is_http2());
+        let signals = lease.signals().filter(|_| is_reused && prepared.is_repeatable());
+        let silence = async {
+            match signals {
+                Some(signals) => signals.silence().await,
+                None => std::future::pending().await,
+            }
+        };
+        let mut first = Box::pin(self.ask(lease, prepared));
+        let outcome = tokio::select! {
+            biased;
+            outcome = &mut first => Some(outcome?),
+            () = silence => None,
+        };
+        let (first, heard_after) = match outcome {
+            Some(Ok(answered)) => return Ok(answered),
+            Some(Err((failed, lease))) => {
                 let may_repeat = failed.is_unsent || (failed.is_stale && prepared.is_repeatable());
-                if !(lease.is_reused() && may_repeat) {
+                if !(is_reused && may_repeat) {
                     return Err(self.failed(failed, lease, prepared));
                 }
                 tracing::debug!(server = &*self.url, error = %failed.error, "Connection was closed meanwhile, trying another");
+                lease.retire();
+                (None, None)
             }
-        }
-        lease.retire();
-        let mut lease = self.dial(tls.as_ref()).await?;
-        match self.response_head(&mut lease, prepared).await? {
-            Ok(response) => Ok((response, lease)),
-            Err(failed) => Err(self.failed(failed, lease, prepared)),
-        }
+            None => {
+                tracing::debug!(
+                    server = &*self.url,
+                    is_http2,
+                    "Nothing comes over a connection, trying another"
+                );
+                self.settings
+                    .meter
+                    .tell(|metrics| metrics.connection_silent(is_http2));
+                // Slow is not dead, so whichever answers first is taken. Of a watch there is one at a time.
+                (Some(first).filter(|_| !prepared.is_long_running), Some(sent_at))
+            }
+        };
+        let second = async {
+            let lease = self.dial(tls.as_ref(), heard_after).await?;
+            self.ask(lease, prepared).await
+        };
+        let outcome = match first {
+            None => second.await,
+            Some(first) => first_answer(first, second).await,
+        };
+        outcome?.map_err(|(failed, lease)| self.failed(failed, lease, prepared))
     }
 
     /// The head of the response, in time.
-    async fn response_head(
-        &self,
-        lease: &mut Lease,
-        prepared: &Prepared,
-    ) -> Result<Result<Response<Incoming>, Failed>, Error> {
+    async fn ask(&self, mut lease: Lease, prepared: &Prepared) -> Asked {
         let request = prepared.request(&self.settings.dialer.server, lease.is_http2());
         let sent = lease.send(request);
-        match self.settings.head_timeout.filter(|_| !prepared.is_long_running) {
-            None => Ok(sent.await),
+        let sent = match self.settings.head_timeout.filter(|_| !prepared.is_long_running) {
+            None => sent.await,
             Some(timeout) => tokio::time::timeout(timeout, sent).await.map_err(|_| {
                 let message = format!("no response from {} within {timeout:?}", self.url);
                 Error::new(Kind::Timeout, message).caused_by(io::Error::from(io::ErrorKind::TimedOut))
-            }),
-        }
+            })?,
+        };
+        Ok(match sent {
+            Ok(response) => Ok((response, lease)),
+            Err(failed) => Err((failed, lease)),
+        })
     }
 
     fn failed(&self, failed: Failed, lease: Lease, prepared: &Prepared) -> NoAnswer {
@@ -170,13 +200,17 @@ impl Inner {
     }
 
     /// An open connection, else a new one.
-    async fn checkout(&self, tls: Option<&Ready>) -> Result<Lease, Error> {
+    async fn checkout(&self, tls: Option<&Ready>, prepared: &Prepared) -> Result<Lease, Error> {
+        let need = match prepared.is_repeatable() {
+            true => Need::Any,
+            false => Need::Lively,
+        };
         let generation = tls.map_or(0, |tls| tls.generation);
         loop {
             // Not in the condition of a `while let`, where the lock would be held to the end of the body.
-            let taken = lock(&self.pool).take(generation, now());
+            let taken = lock(&self.pool).take(generation, need, now());
             match taken {
-                None => return self.dial(tls).await,
+                None => return self.dial(tls, None).await,
                 Some(Taken::Single(mut link)) => {
                     if link.is_ready().await {
                         return Ok(self.reused(Taken::Single(link), generation));
@@ -196,14 +230,14 @@ impl Inner {
         lease
     }
 
-    /// A new connection, or one that somebody else opened while this waited for its turn.
-    async fn dial(&self, tls: Option<&Ready>) -> Result<Lease, Error> {
+    /// A new connection, or one that somebody else opened while this waited for its turn, and that spoke after this moment.
+    async fn dial(&self, tls: Option<&Ready>, heard_after: Option<Instant>) -> Result<Lease, Error> {
         let generation = tls.map_or(0, |tls| tls.generation);
         let ticket = match self.flight.turn().await {
             Turn::Failed(error) => return Err(error),
             Turn::Alone => None,
             Turn::First(ticket) => {
-                let taken = lock(&self.pool).take_shared(generation, now());
+                let taken = lock(&self.pool).take_shared(generation, heard_after, now());
                 if let Some((slot, link)) = taken {
                     return Ok(self.reused(Taken::Shared(slot, link), generation));
                 }
@@ -243,6 +277,25 @@ impl Inner {
             head,
             ResponseBody::new(incoming, is_gzip, lease, Arc::clone(&self.url), limit),
         )
+    }
+}
+
+/// What came of a request on one connection.
+type Asked = Result<Result<(Response<Incoming>, Lease), (Failed, Lease)>, Error>;
+
+/// The first answer of two; without one, the outcome of the second.
+async fn first_answer(
+    first: impl Future<Output = Asked> + Unpin,
+    second: impl Future<Output = Asked>,
+) -> Asked {
+    let mut second = std::pin::pin!(second);
+    tokio::select! {
+        biased;
+        outcome = first => match outcome {
+            Ok(Ok(answered)) => Ok(Ok(answered)),
+            _ => second.await,
+        },
+        outcome = &mut second => outcome,
     }
 }
 
