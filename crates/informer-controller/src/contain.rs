@@ -9,22 +9,25 @@ use std::{
 
 use informer_core::BoxFuture;
 
-use crate::{Action, ReconcileError};
+/// A future of the user's whose panic is a value: what it says. It is not polled again after a panic, so a broken state in it is never
+/// seen; what it shares with others is its own affair, as it would be on a thread of its own.
+pub(crate) struct Contained<'a, T>(pub(crate) BoxFuture<'a, T>);
 
-/// A reconcile whose panic is its error. The future is not polled again after a panic, so a broken state in it is never seen; what it
-/// shares with others is the reconciler's affair, as it would be on a thread of its own.
-pub(crate) struct Contained<'a>(pub(crate) BoxFuture<'a, Result<Action, ReconcileError>>);
-
-impl Future for Contained<'_> {
-    type Output = Result<Action, ReconcileError>;
+impl<T> Future for Contained<'_, T> {
+    type Output = Result<T, String>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let future = self.0.as_mut();
         match catch_unwind(AssertUnwindSafe(|| future.poll(cx))) {
-            Ok(polled) => polled,
-            Err(panic) => Poll::Ready(Err(ReconcileError::panicked(message(&*panic)))),
+            Ok(polled) => polled.map(Ok),
+            Err(panic) => Poll::Ready(Err(message(&*panic).to_owned())),
         }
     }
+}
+
+/// What foreign code answers that does not wait; a panic is a value.
+pub(crate) fn contained<T>(call: impl FnOnce() -> T) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(call)).map_err(|panic| message(&*panic).to_owned())
 }
 
 /// What a panic says.

@@ -86,7 +86,9 @@ pub use driver::Ended;
 pub use error::{BuildError, MissingMeta, ReconcileError, RunError};
 pub use event::{Event, EventKind, State};
 pub use kind::{FnProvider, Kind, KindProvider, provider_fn};
-pub use mapper::{ForObject, ForOwner, MapFn, Mapper, TryMapFn, map_fn, try_map_fn};
+pub use mapper::{
+    AsyncMapFn, ForObject, ForOwner, MapFn, Mapper, TryMapFn, async_map_fn, map_fn, try_map_fn,
+};
 pub use metrics::{ReconcileMetrics, ReconcileMetricsProvider, ReconcileResult};
 pub use objects::{ObjectReconciler, reconcile_objects};
 pub use predicate::{

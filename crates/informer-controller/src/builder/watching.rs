@@ -5,7 +5,7 @@ use std::sync::Arc;
 use informer_core::{Key, Meta, MetaFields, ObjectKey, Owner, Resource};
 
 use super::{Builder, Given};
-use crate::{Event, ForObject, ForOwner, Gate, Kind, KindSource, Mapper, Request, Source, gate};
+use crate::{AsyncMapFn, Event, ForObject, ForOwner, Gate, Kind, KindSource, Mapper, Request, Source, gate};
 
 /// Makes a source once all of the builder is known.
 pub(super) type Later<R> = Box<dyn FnOnce(&Given) -> Result<Box<dyn Source<R>>, String> + Send>;
@@ -35,6 +35,18 @@ impl<R: Request> Builder<R> {
     {
         let kind = kind.into();
         self.later(move |given| Ok(given.source(kind, mapper)))
+    }
+
+    /// As [`watches`](Self::watches), by a function that must wait to say which requests a change is about: for an answer of the API, for
+    /// example. See [`async_map_fn`](crate::async_map_fn).
+    #[must_use]
+    pub fn watches_async<Q, K>(self, kind: impl Into<Kind<Q, K>>, function: AsyncMapFn<Q, K, R>) -> Self
+    where
+        Q: Key,
+        K: Send + Sync + 'static,
+    {
+        let kind = kind.into();
+        self.later(move |given| Ok(given.filtered(KindSource::new_async(kind, function))))
     }
 
     /// Reconciles what this source names (controller-runtime `WatchesRawSource`). May be called several times. The
@@ -113,7 +125,15 @@ impl Given {
         K: Send + Sync + 'static,
         R: Request,
     {
-        let mut source = KindSource::new(kind, mapper);
+        self.filtered(KindSource::new(kind, mapper))
+    }
+
+    fn filtered<Q, K, R>(&self, mut source: KindSource<Q, K, R>) -> Box<dyn Source<R>>
+    where
+        Q: Key,
+        K: Send + Sync + 'static,
+        R: Request,
+    {
         source.filter.clone_from(&self.filter);
         Box::new(source)
     }

@@ -41,7 +41,11 @@ async fn attempt_at<R: Request>(
     let deadline = attempt.deadline.zip(shared.options.timeout);
     let reconcile: BoxFuture<'_, _> = Box::pin(shared.reconciler.reconcile(request, attempt));
     let reconcile = if shared.options.recover_panics {
-        Box::pin(Contained(reconcile))
+        let contained = Contained(reconcile);
+        Box::pin(async move {
+            let panicked = |message: String| Err(ReconcileError::panicked(&message));
+            contained.await.unwrap_or_else(panicked)
+        })
     } else {
         reconcile
     };

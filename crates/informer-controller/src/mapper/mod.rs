@@ -2,12 +2,14 @@
 
 mod fallible;
 mod function;
+mod later;
 mod owner;
 
 use informer_core::{Change, Key};
 
 pub use fallible::{TryMapFn, try_map_fn};
 pub use function::{MapFn, map_fn};
+pub use later::{AsyncMapFn, async_map_fn};
 pub use owner::ForOwner;
 
 use crate::{BoxError, Request};
@@ -15,7 +17,8 @@ use crate::{BoxError, Request};
 /// Says which requests a change is about (controller-runtime's event handlers).
 ///
 /// Of an update it names those of the old and of the new state, of a removal and a resync those of the state. The same change leads to
-/// the same requests. It should be quick: it runs in the informer's handler. `MapperSuite`, behind the feature `conformance`, checks one.
+/// the same requests. It should be quick: it runs in the informer's handler; one that must wait, for an answer of the API for example, is an
+/// [`async_map_fn`]. `MapperSuite`, behind the feature `conformance`, checks one.
 pub trait Mapper<Q, K, R>: Send {
     /// Emits the requests. Emitting one twice is no harm.
     ///

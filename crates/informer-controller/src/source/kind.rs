@@ -1,28 +1,32 @@
 //! Requests from the changes of a kind of object.
 
-use std::{fmt, sync::Arc};
+use std::{
+    fmt,
+    sync::{Arc, Mutex},
+};
 
-use informer_core::{BoxClock, Change, Key};
+use informer_core::{Change, Key};
 use informer_sharedinformer::{HandlerOptions, Registration, Stopped};
 use tokio::{join, sync::oneshot};
 
 use super::{
     EventFilter, Source, SourceContext, Started,
-    feed::Feed,
+    feed::{Feed, Mapping},
     follow::{Follower, Slot},
 };
-use crate::{BoxError, Kind, KindProvider, Mapper, Predicate, Request, Watchable, kind::Origin};
+use crate::{AsyncMapFn, BoxError, Kind, Mapper, Predicate, Request, Watchable, kind::Origin};
 
 /// The changes of a kind that pass a predicate, mapped to requests. Informers must be run by somebody.
 ///
 /// Initial objects, resyncs and updates with an unchanged version are enqueued at [`LOW_PRIORITY`](crate::LOW_PRIORITY), all else at 0.
-/// A change whose mapping fails or panics is kept, one for each object, and tried again after 5 ms, doubling up to a minute.
+/// A change whose mapping fails or panics is kept, one for each object, and tried again after 5 ms, doubling up to a minute. A mapping that
+/// must wait is an [`async_map_fn`](crate::async_map_fn).
 ///
-/// A kind that a [provider](KindProvider) has may be absent at first and go away later. When it comes back, what was deleted meanwhile is
+/// A kind that a [provider](crate::KindProvider) has may be absent at first and go away later. When it comes back, what was deleted meanwhile is
 /// told as removals that were not observed.
 pub struct KindSource<Q: Key, K, R> {
     kind: Kind<Q, K>,
-    mapper: Box<dyn Mapper<Q, K, R>>,
+    mapping: Mapping<Q, K, R>,
     pub(crate) filter: Option<EventFilter>,
 }
 
@@ -32,9 +36,18 @@ pub type InformerSource<Q, K, R> = KindSource<Q, K, R>;
 impl<Q: Key, K: Send + Sync + 'static, R> KindSource<Q, K, R> {
     /// The changes of this kind: of an informer, for example.
     pub fn new(kind: impl Into<Kind<Q, K>>, mapper: impl Mapper<Q, K, R> + 'static) -> Self {
+        Self::with(kind.into(), Mapping::Now(Mutex::new(Box::new(mapper))))
+    }
+
+    /// The same, mapped by a function that must wait: an [`async_map_fn`](crate::async_map_fn).
+    pub fn new_async(kind: impl Into<Kind<Q, K>>, function: AsyncMapFn<Q, K, R>) -> Self {
+        Self::with(kind.into(), Mapping::Later(function))
+    }
+
+    fn with(kind: Kind<Q, K>, mapping: Mapping<Q, K, R>) -> Self {
         Self {
-            kind: kind.into(),
-            mapper: Box::new(mapper),
+            kind,
+            mapping,
             filter: None,
         }
     }
@@ -60,16 +73,24 @@ impl<Q: Key, K: Send + Sync + 'static, R: Request> Source<R> for KindSource<Q, K
     }
 
     fn start(self: Box<Self>, context: SourceContext<R>) -> Result<Started, BoxError> {
-        let Self { kind, mapper, filter } = *self;
-        let clock = context.clock.clone();
-        let mut feed = Feed::new(mapper, context);
+        let Self {
+            kind,
+            mapping,
+            filter,
+        } = *self;
+        let (clock, report) = (context.clock.clone(), context.report.clone());
+        let mut feed = Feed::new(mapping, context);
         feed.filter = filter;
         feed.meta = kind.meta;
         feed.predicate = kind.predicate;
         let feed = Arc::new(feed);
         let started = match kind.origin {
             Origin::Here(watchable) => follow_here(watchable, feed, kind.options)?,
-            Origin::From(provider) => follow_provided(provider, feed, kind.options, clock),
+            Origin::From(provider) => {
+                let slot = Arc::new(Slot::default());
+                let follower = Follower::new(provider, clock, report, slot.clone());
+                follow_provided(follower, slot, feed, kind.options)
+            }
         };
         Ok(if kind.optional {
             started.optional()
@@ -109,34 +130,45 @@ fn follow_here<Q: Key, K: Send + Sync + 'static, R: Request>(
 ) -> Result<Started, BoxError> {
     let registration = attach(&*watchable, &feed, options)?;
     let synced = {
-        let registration = registration.clone();
-        async move { Ok(registration.synced().await?) }
+        let (registration, feed) = (registration.clone(), feed.clone());
+        async move {
+            registration.synced().await?;
+            feed.first_tried().await;
+            Ok(())
+        }
     };
-    let (asked, told) = (watchable.clone(), feed.clone());
+    let (asked, told, closed) = (watchable.clone(), feed.clone(), feed.clone());
     Ok(Started::new(synced)
-        .run(async move { feed.retry().await })
+        .run(async move { feed.run().await })
         .trouble(move || told.trouble().or_else(|| asked.trouble()))
         .on_stop(move || {
             registration.remove();
+            closed.close();
             drop(watchable);
         }))
 }
 
 /// What a provider has, for as long as it has it.
 fn follow_provided<Q: Key, K: Send + Sync + 'static, R: Request>(
-    provider: Arc<dyn KindProvider<Q, K>>,
+    follower: Follower<Q, K>,
+    slot: Arc<Slot<Q, K>>,
     feed: Followed<Q, K, R>,
     options: HandlerOptions,
-    clock: BoxClock,
 ) -> Started {
     let (tell, synced) = oneshot::channel();
-    let slot = Arc::new(Slot::default());
-    let follower = Follower::new(provider, clock, slot.clone());
     let (told, asked) = (feed.clone(), slot.clone());
-    Started::new(async move { synced.await.map_err(Into::into) })
-        .run(async move {
-            join!(feed.retry(), follower.follow(&feed, options, tell));
-        })
-        .trouble(move || told.trouble().or_else(|| asked.trouble()))
-        .on_stop(move || slot.close())
+    let (begun, closed) = (feed.clone(), feed.clone());
+    Started::new(async move {
+        synced.await?;
+        begun.first_tried().await;
+        Ok(())
+    })
+    .run(async move {
+        join!(feed.run(), follower.follow(&feed, options, tell));
+    })
+    .trouble(move || told.trouble().or_else(|| asked.trouble()))
+    .on_stop(move || {
+        slot.close();
+        closed.close();
+    })
 }

@@ -5,6 +5,7 @@ mod build;
 mod conformance;
 mod informer;
 mod kinds;
+mod later;
 mod life;
 mod mapping;
 mod namespaces;
