@@ -7,6 +7,7 @@ use super::{
     Cause, FakeApi, KindKey, Target,
     def::{Printed, ResourceDef, SelectableField},
     objects::{self, meta_mut, set},
+    print::JsonPath,
 };
 
 /// Whoever takes the objects away before the definition goes: the controller that this model is, too.
@@ -70,19 +71,30 @@ pub(super) fn problems(target: &Target, object: &Value) -> Vec<Cause> {
     causes
 }
 
-/// The columns of a version; of JSON paths, those that are only steps from field to field.
+/// The columns of a version: the age where it names none (apiextensions `apihelpers.GetColumnsForVersion`).
 fn printed(version: &Value) -> Vec<Printed> {
     let columns = version.get("additionalPrinterColumns").and_then(Value::as_array);
     let column = |column: &Value| {
         let text = |field: &str| column.get(field).and_then(Value::as_str).unwrap_or("");
         Printed {
             name: text("name").to_owned(),
-            pointer: text("jsonPath").replace('.', "/"),
-            is_date: text("type") == "date",
-            wide: column.get("priority").and_then(Value::as_i64).unwrap_or(0) > 0,
+            kind: text("type").to_owned(),
+            format: text("format").to_owned(),
+            priority: column.get("priority").and_then(Value::as_i64).unwrap_or(0),
+            path: JsonPath::parse(text("jsonPath")),
         }
     };
-    columns.into_iter().flatten().map(column).collect()
+    let age = || Printed {
+        name: "Age".to_owned(),
+        kind: "date".to_owned(),
+        format: String::new(),
+        priority: 0,
+        path: JsonPath::parse(".metadata.creationTimestamp"),
+    };
+    match columns {
+        Some(columns) if !columns.is_empty() => columns.iter().map(column).collect(),
+        _ => vec![age()],
+    }
 }
 
 /// What a definition defines: one entry for each version, the storage version first.

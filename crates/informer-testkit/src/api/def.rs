@@ -3,6 +3,8 @@
 use informer_core::Resource;
 use serde_json::Value;
 
+use super::print::JsonPath;
+
 /// What a name must look like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NameRule {
@@ -53,9 +55,11 @@ impl SelectableField {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Printed {
     pub(crate) name: String,
-    pub(crate) pointer: String,
-    pub(crate) is_date: bool,
-    pub(crate) wide: bool,
+    /// Its type: `string`, `integer`, `number`, `boolean` or `date`.
+    pub(crate) kind: String,
+    pub(crate) format: String,
+    pub(crate) priority: i64,
+    pub(crate) path: JsonPath,
 }
 
 /// One version of a resource as the model serves it: names, scope, and how the real server treats it on writes.

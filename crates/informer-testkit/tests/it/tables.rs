@@ -98,17 +98,31 @@ fn custom_resources_have_the_columns_of_their_definition() {
         "group": "example.com", "scope": "Namespaced", "names": {"plural": "things", "kind": "Thing"},
         "versions": [{"name": "v1", "served": true, "storage": true, "additionalPrinterColumns": [
             {"name": "Size", "type": "integer", "jsonPath": ".spec.size"},
+            {"name": "Ready", "type": "string", "jsonPath": r#".status.conditions[?(@.type=="Ready")].status"#},
+            {"name": "Words", "type": "string", "priority": 2, "jsonPath": ".spec.words"},
+            {"name": "Odd", "type": "integer", "jsonPath": ".spec.words", "format": "int64"},
             {"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"},
         ]}],
     }});
     api.create(&definitions, definition).unwrap();
     let things = Resource::namespaced("example.com", "v1", "things", "Thing");
-    api.create(&things, json!({"metadata": {"name": "t"}, "spec": {"size": 3}}))
-        .unwrap();
+    let conditions = json!([{"type": "Other", "status": "False"}, {"type": "Ready", "status": "True"}]);
+    let thing = json!({
+        "metadata": {"name": "t"}, "spec": {"size": 3, "words": ["a", 1]}, "status": {"conditions": conditions},
+    });
+    api.create(&things, thing).unwrap();
     let mut site = Site::of(api);
     let table = table(&mut site, "/apis/example.com/v1/things");
-    assert_eq!(heads(&table), ["Name", "Size", "Age"]);
-    assert_eq!(table["rows"][0]["cells"], json!(["t", "3", "0s"]));
+    assert_eq!(heads(&table), ["Name", "Size", "Ready", "Odd", "Age"]);
+    assert_eq!(
+        table["rows"][0]["cells"],
+        json!(["t", 3, "True", "[a 1]", null, "0s"])
+    );
+    let column = |at: usize, field: &str| table["columnDefinitions"][at][field].clone();
+    assert_eq!(
+        (column(1, "type"), column(3, "priority"), column(4, "format")),
+        (json!("integer"), json!(2), json!("int64"))
+    );
 }
 
 #[test]

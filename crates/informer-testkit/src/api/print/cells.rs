@@ -2,7 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::{super::ResourceDef, age, pod};
+use super::{
+    super::{ResourceDef, def::Printed},
+    age, pod,
+};
 
 pub(super) fn text<'a>(object: &'a Value, pointer: &str) -> &'a str {
     object.pointer(pointer).and_then(Value::as_str).unwrap_or("")
@@ -128,18 +131,52 @@ pub(super) fn of(def: &ResourceDef, object: &Value, now: u64) -> Vec<Value> {
     [name].into_iter().chain(rest).collect()
 }
 
+/// The cells of a custom resource (apiextensions `tableconvertor.ConvertToTable`).
 fn custom(def: &ResourceDef, object: &Value, name: Value, now: u64) -> Vec<Value> {
-    if def.printed.is_empty() {
-        let age = age::since(object.pointer("/metadata/creationTimestamp"), now);
-        return vec![name, age.into()];
-    }
-    let cell = |printed: &super::super::def::Printed| match object.pointer(&printed.pointer) {
-        found if printed.is_date => age::since(found, now).into(),
-        Some(Value::String(text)) => text.as_str().into(),
-        Some(found) => found.to_string().into(),
-        None => Value::Null,
+    let cell = |printed: &Printed| {
+        let found = printed.path.first(object)?;
+        match &*printed.kind {
+            "string" => go(found).map(Value::from),
+            "integer" => {
+                let whole = found.as_i64();
+                #[expect(clippy::cast_possible_truncation, reason = "as upstream does")]
+                let whole = whole.or_else(|| found.as_f64().map(|it| it as i64));
+                whole.map(Value::from)
+            }
+            "number" => found.is_number().then(|| found.clone()),
+            "boolean" => found.is_boolean().then(|| found.clone()),
+            "date" => match found.as_str()? {
+                "" => Some("<unknown>".into()),
+                text if text.parse::<jiff::Timestamp>().is_err() => Some("<invalid>".into()),
+                _ => Some(age::since(Some(found), now).into()),
+            },
+            _ => None,
+        }
     };
-    [name].into_iter().chain(def.printed.iter().map(cell)).collect()
+    let cells = def.printed.iter().map(|it| cell(it).unwrap_or(Value::Null));
+    [name].into_iter().chain(cells).collect()
+}
+
+/// A value as Go prints it; nothing for none.
+fn go(value: &Value) -> Option<String> {
+    let inner = |value: &Value| go(value).unwrap_or_else(|| "<nil>".to_owned());
+    Some(match value {
+        Value::Null => return None,
+        Value::String(text) => text.clone(),
+        Value::Array(items) => {
+            let items: Vec<String> = items.iter().map(inner).collect();
+            format!("[{}]", items.join(" "))
+        }
+        Value::Object(fields) => {
+            let mut fields: Vec<String> = fields
+                .iter()
+                .map(|(name, value)| format!("{name}:{}", inner(value)))
+                .collect();
+            fields.sort();
+            format!("map[{}]", fields.join(" "))
+        }
+        other => other.to_string(),
+    })
 }
 
 /// Containers, images and the selector.

@@ -3,11 +3,14 @@
 
 mod age;
 mod cells;
+mod path;
 mod pod;
 
 use serde_json::{Value, json};
 
 use super::{ResourceDef, objects, table::Stored};
+
+pub(crate) use path::JsonPath;
 
 /// What comes with a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -32,30 +35,32 @@ pub(crate) struct Style {
 #[derive(Debug, Clone)]
 struct Column {
     name: String,
-    kind: &'static str,
-    /// Not shown unless it is asked for.
-    wide: bool,
+    kind: String,
+    format: String,
+    /// Above zero it is not shown unless it is asked for.
+    priority: i64,
 }
 
 impl Column {
     fn new(name: &str) -> Self {
         Self {
             name: name.to_owned(),
-            kind: "string",
-            wide: false,
+            kind: "string".to_owned(),
+            format: String::from(if name == "Name" { "name" } else { "" }),
+            priority: 0,
         }
     }
 
     fn integer(name: &str) -> Self {
         Self {
-            kind: "integer",
+            kind: "integer".to_owned(),
             ..Self::new(name)
         }
     }
 
     fn wide(name: &str) -> Self {
         Self {
-            wide: true,
+            priority: 1,
             ..Self::new(name)
         }
     }
@@ -64,9 +69,9 @@ impl Column {
         json!({
             "name": self.name,
             "type": self.kind,
-            "format": if self.name == "Name" { "name" } else { "" },
+            "format": self.format,
             "description": "",
-            "priority": i32::from(self.wide),
+            "priority": self.priority,
         })
     }
 }
@@ -118,12 +123,10 @@ fn columns(def: &ResourceDef) -> Vec<Column> {
         let mut columns = named(&["Name"]);
         columns.extend(def.printed.iter().map(|printed| Column {
             name: printed.name.clone(),
-            kind: "string",
-            wide: printed.wide,
+            kind: printed.kind.clone(),
+            format: printed.format.clone(),
+            priority: printed.priority,
         }));
-        if def.printed.is_empty() {
-            columns.extend(named(&["Age"]));
-        }
         return columns;
     }
     match &*def.resource.kind {
