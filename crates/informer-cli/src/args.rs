@@ -39,7 +39,8 @@ pub(crate) struct Watch {
     #[arg(long, value_name = "SELECTOR")]
     pub(crate) field_selector: Option<String>,
 
-    /// How to print; a table is live on a terminal and one line per event elsewhere.
+    /// How to print; a table is live on a terminal and one line per event elsewhere. Its columns are those of the server, as `kubectl get`
+    /// shows them.
     #[arg(short, long, value_enum, default_value_t = Output::Table)]
     pub(crate) output: Output,
 
@@ -63,12 +64,21 @@ pub(crate) struct Watch {
 /// How events are printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Output {
-    /// Columns.
+    /// The columns that are always shown.
     Table,
+    /// All columns, also those that need room.
+    Wide,
     /// An event a line, as `kubectl get --watch --output-watch-events -o json` has them.
     Json,
     /// `kind/name`, once per event.
     Name,
+}
+
+impl Output {
+    /// Whether it is columns.
+    pub(crate) fn is_table(self) -> bool {
+        matches!(self, Self::Table | Self::Wide)
+    }
 }
 
 fn time(text: &str) -> Result<Duration, String> {

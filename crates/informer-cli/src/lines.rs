@@ -1,7 +1,6 @@
 //! Events as lines, for pipes.
 
 use informer::contracts::{Change, ObjectKey, Resource};
-use jiff::Timestamp;
 
 use crate::{args::Output, row::Row};
 
@@ -18,7 +17,7 @@ impl Lines {
     }
 
     /// The line of a change; none for the cached state told again.
-    pub(crate) fn line(&self, change: &Change<ObjectKey, Row>, now: Timestamp) -> Option<String> {
+    pub(crate) fn line(&self, change: &Change<ObjectKey, Row>) -> Option<String> {
         let event = match change {
             Change::Added { .. } => "ADDED",
             Change::Updated { .. } => "MODIFIED",
@@ -34,13 +33,19 @@ impl Lines {
                     row.json.as_deref().unwrap_or("null")
                 )
             }
-            Output::Table => {
-                let mut cells = vec![format!("{event:<8}"), change.key().to_string()];
-                cells.extend(row.cells.iter().cloned());
-                cells.push(row.age(now));
-                cells.join("   ")
-            }
+            Output::Table | Output::Wide => self.cells(event, change.key(), row),
         })
+    }
+
+    /// Event and key, then the cells as they were written, without the name, which the key has.
+    fn cells(&self, event: &str, key: &ObjectKey, row: &Row) -> String {
+        let mut cells = vec![format!("{event:<8}"), key.to_string()];
+        for (at, column) in row.columns.iter().enumerate() {
+            if !column.is_name() && (self.output == Output::Wide || !column.is_wide()) {
+                cells.push(row.written(at).to_owned());
+            }
+        }
+        cells.join("   ")
     }
 
     /// The kind as kubectl prints it before a name: `pod`, `deployment.apps`.
@@ -66,7 +71,7 @@ mod tests {
     use crate::row::RowCodec;
 
     fn entry(resource: &Resource) -> Entry<ObjectKey, Row> {
-        let item = br#"{"metadata":{"name":"a","namespace":"n","creationTimestamp":"1970-01-01T00:00:00Z"},"spec":{"replicas":2}}"#;
+        let item = br#"{"metadata":{"name":"a","namespace":"n"},"spec":{"replicas":2}}"#;
         let decoded = RowCodec::new(resource, true)
             .decode(Bytes::from_static(item))
             .unwrap();
@@ -80,9 +85,8 @@ mod tests {
     #[test]
     fn every_form_is_one_line() {
         let resource = Resource::namespaced("apps", "v1", "deployments", "Deployment");
-        let now = Timestamp::from_second(90).unwrap();
         let line =
-            |output, change: &Change<ObjectKey, Row>| Lines::new(output, resource.clone()).line(change, now);
+            |output, change: &Change<ObjectKey, Row>| Lines::new(output, resource.clone()).line(change);
 
         let added = Change::Added {
             new: entry(&resource),
@@ -90,7 +94,7 @@ mod tests {
         };
         assert_eq!(
             line(Output::Table, &added).unwrap(),
-            "ADDED      n/a   0/2   0   0   90s"
+            "ADDED      n/a   0/2   0   0   <unknown>"
         );
         assert_eq!(line(Output::Name, &added).unwrap(), "deployment.apps/a");
 
@@ -105,14 +109,9 @@ mod tests {
         );
         assert!(!json.contains('\n'));
 
-        assert_eq!(
-            line(
-                Output::Table,
-                &Change::Resynced {
-                    current: entry(&resource)
-                }
-            ),
-            None
-        );
+        let resynced = Change::Resynced {
+            current: entry(&resource),
+        };
+        assert_eq!(line(Output::Table, &resynced), None);
     }
 }

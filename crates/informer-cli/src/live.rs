@@ -1,7 +1,8 @@
 //! The live table on a terminal.
 
-use std::{thread, time::Duration};
+use std::{sync::Arc, thread, time::Duration};
 
+use informer::client::TableColumn;
 use informer::contracts::{Clock as _, Resource, Scope, TokioClock};
 use informer::sharedinformer::{BacklogPolicy, HandlerOptions, Phase};
 use jiff::Timestamp;
@@ -15,7 +16,6 @@ use tokio::{
 };
 
 use crate::{
-    columns::Columns,
     failure::Failure,
     rate::Rate,
     row::Informer,
@@ -27,11 +27,15 @@ use crate::{
 /// Between two drawings: fast enough to look alive, slow enough to cost nothing.
 const FRAME: Duration = Duration::from_millis(200);
 
+/// The columns to show by now: a server may name others any time.
+pub(crate) type Shown = Box<dyn Fn() -> Arc<[TableColumn]> + Send>;
+
 /// The table, its place, and what the status line says.
 pub(crate) struct Live {
     informer: Informer,
     what: String,
-    titles: &'static [&'static str],
+    columns: Shown,
+    wide: bool,
     namespaced: bool,
     screen: Screen,
     rate: Rate,
@@ -44,6 +48,8 @@ impl Live {
         informer: &Informer,
         resource: &Resource,
         namespace: Option<&str>,
+        columns: Shown,
+        wide: bool,
     ) -> Result<Self, Failure> {
         informer
             .add_handler(
@@ -58,7 +64,8 @@ impl Live {
                 Some(namespace) => format!("{resource} in {namespace}"),
                 None => resource.to_string(),
             },
-            titles: Columns::of(resource).titles,
+            columns,
+            wide,
             namespaced: whole,
             screen: Screen::default(),
             rate: Rate::default(),
@@ -70,7 +77,8 @@ impl Live {
         let status = self.status();
         let objects = self.informer.store().snapshot();
         let view = View {
-            titles: self.titles,
+            columns: &(self.columns)(),
+            wide: self.wide,
             namespaced: self.namespaced,
             objects: &*objects,
             status: &status,

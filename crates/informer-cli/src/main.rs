@@ -13,6 +13,7 @@ mod pipe;
 mod rate;
 mod row;
 mod screen;
+mod source;
 mod summary;
 mod troubles;
 mod until;

@@ -7,7 +7,6 @@ use std::{
 
 use informer::contracts::ObjectKey;
 use informer::sharedinformer::Subscription;
-use jiff::Timestamp;
 
 use crate::{failure::Failure, lines::Lines, row::Row, say, troubles::Troubles, until::Until};
 
@@ -29,7 +28,7 @@ pub(crate) async fn print(
             trouble = troubles.next() => say(&format!("{}; trying again", trouble?)),
             change = changes.next() => {
                 let Some(change) = change else { return Ok(()) };
-                let Some(line) = lines.line(&change, Timestamp::now()) else { continue };
+                let Some(line) = lines.line(&change) else { continue };
                 match writeln!(io::stdout().lock(), "{line}") {
                     Ok(()) => {}
                     // The reader has seen enough: `informer watch pods | head`.

@@ -1,7 +1,8 @@
 //! The live table: what is drawn, as a function of what is known.
 
-use std::ops::ControlFlow;
+use std::{ops::ControlFlow, sync::Arc};
 
+use informer::client::TableColumn;
 use informer::contracts::{ObjectKey, Snapshot};
 use jiff::Timestamp;
 use ratatui::{
@@ -39,7 +40,9 @@ pub(crate) struct Screen {
 
 /// What is drawn.
 pub(crate) struct View<'a> {
-    pub(crate) titles: &'a [&'static str],
+    pub(crate) columns: &'a Arc<[TableColumn]>,
+    /// Columns that need room are shown too.
+    pub(crate) wide: bool,
     pub(crate) namespaced: bool,
     pub(crate) objects: &'a dyn Snapshot<ObjectKey, Row>,
     pub(crate) status: &'a str,
@@ -74,16 +77,19 @@ impl Screen {
     }
 
     fn draw_table(&self, frame: &mut Frame<'_>, area: Rect, view: &View<'_>) {
-        let mut titles = Vec::with_capacity(view.titles.len() + 3);
-        titles.extend(view.namespaced.then_some("NAMESPACE"));
-        titles.push("NAME");
-        titles.extend_from_slice(view.titles);
-        titles.push("AGE");
+        let shown: Vec<usize> = (0..view.columns.len())
+            .filter(|&at| view.wide || !view.columns[at].is_wide())
+            .collect();
+        let mut titles: Vec<String> = Vec::new();
+        if view.namespaced {
+            titles.push("NAMESPACE".to_owned());
+        }
+        titles.extend(shown.iter().map(|&at| view.columns[at].name.to_uppercase()));
 
-        let rows = self.rows(view, usize::from(area.height.saturating_sub(1)));
+        let rows = self.rows(view, &shown, usize::from(area.height.saturating_sub(1)));
         let width = |column: usize| {
             let cells = rows.iter().map(|row| row[column].chars().count());
-            let widest = cells.chain([titles[column].len()]).max().unwrap_or(0);
+            let widest = cells.chain([titles[column].chars().count()]).max().unwrap_or(0);
             Constraint::Length(u16::try_from(widest).unwrap_or(u16::MAX))
         };
         let widths: Vec<Constraint> = (0..titles.len()).map(width).collect();
@@ -94,7 +100,7 @@ impl Screen {
         frame.render_widget(Table::new(lines, widths).header(header).column_spacing(GAP), area);
     }
 
-    fn rows(&self, view: &View<'_>, n_lines: usize) -> Vec<Vec<String>> {
+    fn rows(&self, view: &View<'_>, shown: &[usize], n_lines: usize) -> Vec<Vec<String>> {
         let mut rows = Vec::with_capacity(n_lines);
         let mut at = 0;
         view.objects.scan(None, &mut |entry| {
@@ -104,9 +110,7 @@ impl Screen {
                 }
                 let namespace = entry.key.namespace().unwrap_or_default().to_owned();
                 let mut row: Vec<String> = view.namespaced.then_some(namespace).into_iter().collect();
-                row.push(entry.key.name().to_owned());
-                row.extend(entry.object.cells.iter().cloned());
-                row.push(entry.object.age(view.now));
+                row.extend(shown.iter().map(|&at| cell(&entry.object, view, at)));
                 rows.push(row);
             }
             at += 1;
@@ -116,10 +120,19 @@ impl Screen {
     }
 }
 
+/// The cell under a column that is shown. A row from before the server named other columns has it elsewhere, or not at all.
+fn cell(row: &Row, view: &View<'_>, at: usize) -> String {
+    let at = if Arc::ptr_eq(&row.columns, view.columns) {
+        Some(at)
+    } else {
+        let name = &view.columns[at].name;
+        row.columns.iter().position(|column| column.name == *name)
+    };
+    at.map_or_else(String::new, |at| row.cell(at, view.now).into_owned())
+}
+
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use bytes::Bytes;
     use informer::contracts::{
         Batch, Delta, Entry, Resource, ResourceVersion, Stamp, Store as _, StoreWriter as _,
@@ -161,8 +174,10 @@ mod tests {
     fn lines(screen: &mut Screen, objects: &dyn Snapshot<ObjectKey, Row>) -> Vec<String> {
         let mut terminal = Terminal::new(TestBackend::new(40, 5)).unwrap();
         let now = Timestamp::from_second(60).unwrap();
+        let resource = Resource::namespaced("", "v1", "configmaps", "ConfigMap");
         let view = View {
-            titles: &["DATA"],
+            columns: &RowCodec::new(&resource, false).columns(),
+            wide: false,
             namespaced: true,
             objects,
             status: " all is well",

@@ -2,7 +2,7 @@
 
 use std::io::IsTerminal as _;
 
-use informer::contracts::{ObjectKey, Resource, Scope};
+use informer::contracts::{ListerWatcher, ObjectKey, Resource, Scope};
 use informer::sharedinformer::{BacklogPolicy, HandlerOptions, Running, SharedInformer, Trouble};
 use informer::transport::Selectors;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
@@ -12,9 +12,10 @@ use crate::{
     connect::Target,
     failure::Failure,
     lines::Lines,
-    live::{self, Live},
+    live::{self, Live, Shown},
     pipe,
     row::{Informer, Row, RowCodec},
+    source::Rows,
     summary::{Summary, peak_kib},
     troubles::Troubles,
 };
@@ -24,7 +25,11 @@ pub(crate) async fn run(args: Watch) -> Result<Summary, Failure> {
     let target = Target::find(&args).await?;
     let resource = resource(&target, &args.resource).await?;
     let namespace = namespace(&target, &args, &resource);
-    let (informer, troubles) = informer(&target, &args, &resource, namespace.as_deref())?;
+    let Watched {
+        informer,
+        troubles,
+        columns,
+    } = watched(&target, &args, &resource, namespace.as_deref())?;
     let mut troubles = Troubles {
         informer: informer.clone(),
         receiver: troubles,
@@ -32,9 +37,10 @@ pub(crate) async fn run(args: Watch) -> Result<Summary, Failure> {
         selectors: selectors(&args),
     };
 
-    let is_live = args.output == Output::Table && std::io::stdout().is_terminal();
+    let is_live = args.output.is_table() && std::io::stdout().is_terminal();
     let running = if is_live {
-        let mut live = Live::new(&informer, &resource, namespace.as_deref())?;
+        let wide = args.output == Output::Wide;
+        let mut live = Live::new(&informer, &resource, namespace.as_deref(), columns, wide)?;
         let running = spawn(&informer)?;
         live::show(&mut live, &mut troubles, args.period)
             .await
@@ -103,13 +109,22 @@ fn namespace(target: &Target, args: &Watch, resource: &Resource) -> Option<Strin
     Some(args.namespace.clone().unwrap_or_else(|| target.namespace.clone()))
 }
 
-fn informer(
+/// What is watched.
+struct Watched {
+    informer: Informer,
+    troubles: UnboundedReceiver<Trouble>,
+    columns: Shown,
+}
+
+/// An informer of the server's tables where columns are shown, of objects where those are printed.
+fn watched(
     target: &Target,
     args: &Watch,
     resource: &Resource,
     namespace: Option<&str>,
-) -> Result<(Informer, UnboundedReceiver<Trouble>), Failure> {
+) -> Result<Watched, Failure> {
     let codec = RowCodec::new(resource, args.output == Output::Json);
+    let ours = codec.columns();
     let mut api = target.client.with_codec::<Row, _>(resource.clone(), codec);
     if let Some(namespace) = namespace {
         api = api.in_namespace(namespace);
@@ -121,8 +136,29 @@ fn informer(
     if let Some(fields) = &args.field_selector {
         selectors = selectors.fields(fields);
     }
+    let tables = api.tables().source(selectors.clone());
+    let (informer, troubles) = if args.output.is_table() {
+        informer(Rows(tables.clone()), resource)?
+    } else {
+        informer(api.source(selectors), resource)?
+    };
+    let columns = move || match tables.columns() {
+        none if none.is_empty() => ours.clone(),
+        named => named,
+    };
+    Ok(Watched {
+        informer,
+        troubles,
+        columns: Box::new(columns),
+    })
+}
+
+fn informer<L>(source: L, resource: &Resource) -> Result<(Informer, UnboundedReceiver<Trouble>), Failure>
+where
+    L: ListerWatcher<Object = Row> + 'static,
+{
     let (tell, troubles) = unbounded_channel();
-    let informer = SharedInformer::builder(api.source(selectors))
+    let informer = SharedInformer::builder(source)
         .name(resource.to_string())
         .on_error(move |trouble| {
             // Nobody listens once the program ends.

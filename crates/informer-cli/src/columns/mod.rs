@@ -1,12 +1,15 @@
-//! The columns that a person expects for a kind, beside name and age.
+//! The columns that a person expects for a kind, for servers that have no tables.
 
 mod pod;
 mod workload;
 
+use std::sync::Arc;
+
+use informer::client::TableColumn;
 use informer::contracts::Resource;
 use serde_json::Value;
 
-/// The columns of one kind: their titles, and how an object fills them.
+/// The columns of one kind beside name and age: their titles, and how an object fills them.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Columns {
     pub(crate) titles: &'static [&'static str],
@@ -78,6 +81,14 @@ impl Columns {
                 cells: |_| Vec::new(),
             },
         }
+    }
+
+    /// All columns, as a server would name them.
+    pub(crate) fn of_table(&self) -> Arc<[TableColumn]> {
+        let name = TableColumn::new("Name", "string").format("name");
+        let others = self.titles.iter().map(|title| TableColumn::new(*title, "string"));
+        let age = TableColumn::new("Age", "date");
+        [name].into_iter().chain(others).chain([age]).collect()
     }
 }
 
