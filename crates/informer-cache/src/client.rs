@@ -119,6 +119,10 @@ impl WriteClient for CachedClient {
         self.cache.kinds()
     }
 
+    fn resolve<'a>(&'a self, api_version: &'a str, kind: &'a str) -> BoxFuture<'a, Result<Resource, Error>> {
+        WriteClient::resolve(&self.live, api_version, kind)
+    }
+
     fn write(&self, write: Write) -> BoxFuture<'_, Result<Written, Error>> {
         self.live.write(write)
     }

@@ -7,7 +7,7 @@ use informer_transport::{
     ApiError, Asked, BoxError, FrameTooLarge, ListError, RequestError, Status, Transport,
 };
 
-use crate::UnknownKind;
+use crate::{ResolveError, UnknownKind, UnknownResource};
 
 /// A request failed. Its class says what to do, its text what happened.
 ///
@@ -26,6 +26,8 @@ enum Kind {
     Decode(DecodeError),
     Answer(Box<str>),
     Unknown(UnknownKind),
+    Undiscovered(UnknownResource),
+    Discovery { wanted: Box<str>, cause: Error },
 }
 
 impl Error {
@@ -45,6 +47,17 @@ impl Error {
 
     pub(crate) fn answer(message: impl Into<Box<str>>) -> Self {
         Self(Box::new(Kind::Answer(message.into())))
+    }
+
+    /// A kind that is in no registry could not be discovered.
+    pub(crate) fn undiscovered(wanted: &UnknownKind, error: ResolveError) -> Self {
+        Self(Box::new(match error {
+            ResolveError::Unknown(unknown) => Kind::Undiscovered(unknown),
+            ResolveError::Failed(cause) => Kind::Discovery {
+                wanted: wanted.wanted().into(),
+                cause,
+            },
+        }))
     }
 
     /// The error of a server that has no such object, for those who know without asking it.
@@ -112,11 +125,20 @@ impl Classify for Error {
             Kind::Decode(_) => FailureClass::Fatal,
             Kind::Answer(_) => FailureClass::Transient,
             Kind::Unknown(error) => error.class(),
+            Kind::Undiscovered(_) => FailureClass::NotFound,
+            Kind::Discovery { cause, .. } => match cause.class() {
+                // Of discovery itself, which says nothing of the kind.
+                FailureClass::NotFound => FailureClass::Unsupported,
+                class => class,
+            },
         }
     }
 
     fn retry_after(&self) -> Option<Duration> {
-        self.api().and_then(Classify::retry_after)
+        match &*self.0 {
+            Kind::Discovery { cause, .. } => cause.retry_after(),
+            _ => self.api().and_then(Classify::retry_after),
+        }
     }
 }
 
@@ -132,6 +154,13 @@ impl fmt::Display for Error {
             Kind::Decode(error) => error.fmt(f),
             Kind::Answer(message) => f.write_str(message),
             Kind::Unknown(error) => error.fmt(f),
+            Kind::Undiscovered(error) => error.fmt(f),
+            Kind::Discovery { wanted, .. } => {
+                write!(
+                    f,
+                    "{wanted} is not registered, and the server could not be asked for it"
+                )
+            }
         }
     }
 }
@@ -143,12 +172,14 @@ impl StdError for Error {
             Kind::Transport { cause, .. } => cause.source(),
             Kind::Body(cause) => Some(&**cause),
             Kind::Decode(error) => error.source(),
+            Kind::Discovery { cause, .. } => Some(cause),
             Kind::Request(_)
             | Kind::Api(_)
             | Kind::List(_)
             | Kind::Frame(_)
             | Kind::Answer(_)
-            | Kind::Unknown(_) => None,
+            | Kind::Unknown(_)
+            | Kind::Undiscovered(_) => None,
         }
     }
 }

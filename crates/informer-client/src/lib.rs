@@ -4,7 +4,8 @@
 //! A [`Client`] asks one API server through a [`Transport`](informer_transport::Transport). An [`Api`] is one kind in one form of object (typed,
 //! the user's own serde struct, dynamic, metadata only) with its verbs; its [`source`](Api::source) is the
 //! [`ListerWatcher`](informer_core::ListerWatcher) that a reflector reads from. [`Discovery`] turns `po` or `deployments.apps` into a
-//! [`Resource`](informer_core::Resource), and [`Kinds`] a Rust type, or what an object says of itself. [`DynamicMeta`], [`PartialMeta`] and [`PackedMeta`] read metadata for selectors and predicates.
+//! [`Resource`](informer_core::Resource), and [`Kinds`] a Rust type, or what an object says of itself. [`RestMapper`] keeps a discovery for kinds that are in no
+//! registry: [`LiveClient`] asks it. [`DynamicMeta`], [`PartialMeta`] and [`PackedMeta`] read metadata for selectors and predicates.
 //!
 //! [`Api::tables`] is the same kind in the columns that the server shows to people, as `kubectl get` prints it: its [`TableSource`] makes an
 //! informer of rows, each with the object that it is of.
@@ -106,7 +107,7 @@ pub use access::{
 };
 pub use api::{Api, ObjectList, Scale, Token, TokenOptions};
 pub use client::Client;
-pub use discovery::{ApiResource, Discovery, Mapper, ResolveError, UnknownResource};
+pub use discovery::{ApiResource, Discovery, ResolveError, RestMapper, UnknownResource};
 pub use error::Error;
 pub use informer_transport::{
     DeleteOptions, DynamicObject, ObjectMeta, OwnerReference, PackedObject, PartialMetadata, Patch,

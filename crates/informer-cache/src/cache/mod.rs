@@ -120,6 +120,17 @@ impl Cache {
         self.0.settings.live_kinds()
     }
 
+    /// The kind that an object or owner reference says it is of, registered or not: [`LiveClient::resolve`].
+    ///
+    /// # Errors
+    /// When the server has no such kind, or could not be asked.
+    ///
+    /// # Cancel safety
+    /// Dropping the future abandons the request.
+    pub async fn resolve(&self, api_version: &str, kind: &str) -> Result<Resource, CacheError> {
+        Ok(self.live().resolve(api_version, kind).await?)
+    }
+
     pub(crate) fn settings(&self) -> &Settings {
         &self.0.settings
     }

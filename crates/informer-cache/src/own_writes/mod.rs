@@ -195,6 +195,10 @@ impl WriteClient for ReadYourWrites {
         ReadClient::kinds(&self.client)
     }
 
+    fn resolve<'a>(&'a self, api_version: &'a str, kind: &'a str) -> BoxFuture<'a, Result<Resource, Error>> {
+        self.client.resolve(api_version, kind)
+    }
+
     fn write(&self, write: Write) -> BoxFuture<'_, Result<Written, Error>> {
         Box::pin(self.record(write))
     }

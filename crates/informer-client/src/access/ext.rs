@@ -10,7 +10,7 @@ use super::{
     Form, List, ListOptions, ReadClient, Write, WriteClient, WriteVerb, Written, form::metadata,
     write::from_value,
 };
-use crate::{Error, Kinds};
+use crate::Error;
 
 /// Reads by type. For every [`ReadClient`].
 pub trait ReadClientExt: ReadClient {
@@ -77,7 +77,8 @@ pub trait ReadClientExt: ReadClient {
 
 impl<C: ReadClient> ReadClientExt for C {}
 
-/// Writes by type. For every [`WriteClient`]. The kind is that of the type; of a dynamic object it is what the object says it is.
+/// Writes by type. For every [`WriteClient`]. The kind is that of the type; of a dynamic object it is what the object says it is, which the client
+/// [finds](WriteClient::resolve).
 pub trait WriteClientExt: WriteClient {
     /// Creates an object.
     ///
@@ -235,7 +236,7 @@ pub trait WriteClientExt: WriteClient {
     ) -> impl Future<Output = Result<K, Error>> + Send {
         async move {
             let body = to_value(object)?;
-            let resource = kind_of::<K>(self.kinds(), &body)?;
+            let resource = kind_of::<K, _>(self, &body).await?;
             let mut write = Write::of(resource, body, verb, options.clone());
             write.subresource = subresource.map(str::to_owned);
             match self.write(write).await? {
@@ -274,11 +275,14 @@ pub(crate) fn to_value<K: Form>(object: &K) -> Result<Value, Error> {
 }
 
 /// The kind of a type; of a form that stands for any kind, that of the object itself.
-pub(crate) fn kind_of<K: Form>(kinds: &Kinds, body: &Value) -> Result<Resource, Error> {
+pub(crate) async fn kind_of<K: Form, C: WriteClient + ?Sized>(
+    client: &C,
+    body: &Value,
+) -> Result<Resource, Error> {
     let any_kind = [TypeId::of::<DynamicObject>(), TypeId::of::<Value>()].contains(&TypeId::of::<K>());
     if any_kind {
         let text = |member: &str| body.get(member).and_then(Value::as_str).unwrap_or_default();
-        return Ok(kinds.by_api_version(text("apiVersion"), text("kind"))?);
+        return client.resolve(text("apiVersion"), text("kind")).await;
     }
     if TypeId::of::<K>() == TypeId::of::<PartialMetadata>() {
         let name = metadata(body, "name").unwrap_or_default();
@@ -286,5 +290,5 @@ pub(crate) fn kind_of<K: Form>(kinds: &Kinds, body: &Value) -> Result<Resource, 
             "{name:?} is metadata only: it can be patched and deleted, not written whole"
         )));
     }
-    Ok(kinds.of::<K>()?)
+    Ok(client.kinds().of::<K>()?)
 }

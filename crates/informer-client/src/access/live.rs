@@ -14,21 +14,24 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{Form, List, ListOptions, ReadClient, Write, WriteClient, WriteVerb, Written, codec_of};
-use crate::{Api, Client, Error, Kinds};
+use crate::{Api, Client, Error, Kinds, RestMapper};
 
 /// Asks the server for every read and write. Clones share the connection.
 #[derive(Debug, Clone)]
 pub struct LiveClient {
     client: Client<BoxTransport>,
     kinds: Kinds,
+    mapper: RestMapper,
 }
 
 impl LiveClient {
     /// A client over a transport that knows these kinds by type.
     #[must_use]
     pub fn new(transport: impl Transport + 'static, kinds: Kinds) -> Self {
+        let client = Client::new(BoxTransport::new(transport));
         Self {
-            client: Client::new(BoxTransport::new(transport)),
+            mapper: RestMapper::new(&client),
+            client,
             kinds,
         }
     }
@@ -43,6 +46,40 @@ impl LiveClient {
     #[must_use]
     pub fn client(&self) -> &Client<BoxTransport> {
         &self.client
+    }
+
+    /// The same, that finds kinds which are in no registry by this mapper: one of another floor, or one that is shared with others.
+    #[must_use]
+    pub fn with_mapper(mut self, mapper: RestMapper) -> Self {
+        self.mapper = mapper;
+        self
+    }
+
+    /// Finds kinds that are in no registry.
+    #[must_use]
+    pub fn mapper(&self) -> &RestMapper {
+        &self.mapper
+    }
+
+    /// The kind that an object or owner reference says it is of: `apps/v1` and `Deployment`. From the registry, else from the server's
+    /// [discovery](RestMapper), so that objects of custom resources need no registration.
+    ///
+    /// # Errors
+    /// When the server has no such kind, or could not be asked.
+    ///
+    /// # Cancel safety
+    /// Dropping the future abandons the request.
+    pub async fn resolve(&self, api_version: &str, kind: &str) -> Result<Resource, Error> {
+        let unknown = match self.kinds.by_api_version(api_version, kind) {
+            Ok(resource) => return Ok(resource),
+            // An object that does not say what it is.
+            Err(unknown) if api_version.is_empty() || kind.is_empty() => return Err(unknown.into()),
+            Err(unknown) => unknown,
+        };
+        match self.mapper.of_kind(api_version, kind).await {
+            Ok(found) => Ok(found.resource),
+            Err(error) => Err(Error::undiscovered(&unknown, error)),
+        }
     }
 
     /// The verbs and the source of one kind in one form.
@@ -150,6 +187,10 @@ impl ReadClient for LiveClient {
 impl WriteClient for LiveClient {
     fn kinds(&self) -> &Kinds {
         &self.kinds
+    }
+
+    fn resolve<'a>(&'a self, api_version: &'a str, kind: &'a str) -> BoxFuture<'a, Result<Resource, Error>> {
+        Box::pin(Self::resolve(self, api_version, kind))
     }
 
     fn write(&self, write: Write) -> BoxFuture<'_, Result<Written, Error>> {

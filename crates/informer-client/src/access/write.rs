@@ -1,6 +1,6 @@
 //! `WriteClient`: writes as values, which wrappers change or refuse on their way.
 
-use std::sync::Arc;
+use std::{future::ready, sync::Arc};
 
 use informer_core::{BoxFuture, Decoded, ObjectKey, Resource};
 use informer_transport::{DeleteOptions, DynamicObject, Patch, WriteOptions};
@@ -16,6 +16,16 @@ pub trait WriteClient: Send + Sync {
     /// The kinds that it knows by type.
     fn kinds(&self) -> &Kinds;
 
+    /// The kind that an object or owner reference says it is of: `apps/v1` and `Deployment`. From [`kinds`](Self::kinds); clients that can ask
+    /// the server for one that is not there, as [`LiveClient`](crate::LiveClient) does, do so. A wrapper passes it on.
+    ///
+    /// # Cancel safety
+    /// Dropping the future abandons the request.
+    fn resolve<'a>(&'a self, api_version: &'a str, kind: &'a str) -> BoxFuture<'a, Result<Resource, Error>> {
+        let known = self.kinds().by_api_version(api_version, kind);
+        Box::pin(ready(known.map_err(Error::from)))
+    }
+
     /// Does a write.
     ///
     /// # Cancel safety
@@ -26,6 +36,10 @@ pub trait WriteClient: Send + Sync {
 impl<C: WriteClient + ?Sized> WriteClient for Arc<C> {
     fn kinds(&self) -> &Kinds {
         (**self).kinds()
+    }
+
+    fn resolve<'a>(&'a self, api_version: &'a str, kind: &'a str) -> BoxFuture<'a, Result<Resource, Error>> {
+        (**self).resolve(api_version, kind)
     }
 
     fn write(&self, write: Write) -> BoxFuture<'_, Result<Written, Error>> {

@@ -1,32 +1,79 @@
-//! `Mapper`: discovery that is kept, and done anew for what it does not know.
+//! `RestMapper`: discovery that is kept, and done anew for what it does not know.
 
 use std::{
     fmt,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
 };
 
-use informer_transport::Transport;
+use futures_util::lock::Mutex as AsyncMutex;
+use informer_core::Clock;
+use informer_transport::{BoxTransport, Transport};
 
 use super::{ApiResource, Discovery, ResolveError, UnknownResource};
 use crate::{Client, Error};
 
-/// Names and kinds to resources, from a discovery that is kept (client-go `restmapper.NewDeferredDiscoveryRESTMapper`).
+/// Between two discoveries for what is not known.
+const FLOOR: Duration = Duration::from_secs(5);
+
+/// Names and kinds to resources, from a discovery that is kept (client-go `restmapper.NewDeferredDiscoveryRESTMapper`, controller-runtime
+/// `apiutil.NewDynamicRESTMapper`). Clones share what is kept.
 ///
-/// What it knows it answers without a request. For what it does not know the server is asked once more, since kinds come with custom
-/// resource definitions; a name that nobody has costs a discovery each time. Clones share what is kept.
-pub struct Mapper<T> {
-    client: Client<T>,
-    kept: Arc<Mutex<Option<Arc<Discovery>>>>,
+/// * What it knows it answers without a request.
+/// * For what it does not know the server is asked once more, since kinds come with custom resource definitions; the first time at once, then
+///   five seconds apart at least ([`floor`](Self::floor)). In between, what is not known is an error that says so, without a request.
+/// * Those who miss at the same time share one discovery.
+pub struct RestMapper {
+    client: Client<BoxTransport>,
+    floor: Duration,
+    now: Arc<dyn Fn() -> Instant + Send + Sync>,
+    shared: Arc<Shared>,
 }
 
-impl<T: Transport> Mapper<T> {
+#[derive(Default)]
+struct Shared {
+    kept: Mutex<Kept>,
+    /// Held by the one who asks the server.
+    asking: AsyncMutex<()>,
+}
+
+#[derive(Default)]
+struct Kept {
+    discovery: Option<Arc<Discovery>>,
+    /// How many discoveries there were.
+    n: u64,
+    /// When the last one was done for what was not known.
+    missed: Option<Instant>,
+}
+
+impl RestMapper {
     /// Knows nothing yet, and asks when it is asked.
     #[must_use]
-    pub fn new(client: Client<T>) -> Self {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "where no clock is given, time enters here"
+    )]
+    pub fn new<T: Transport + 'static>(client: &Client<T>) -> Self {
         Self {
-            client,
-            kept: Arc::default(),
+            client: Client::new(BoxTransport::new(client.shared_transport())),
+            floor: FLOOR,
+            now: Arc::new(Instant::now),
+            shared: Arc::default(),
         }
+    }
+
+    /// The same, that leaves this much time between two discoveries for what it does not know.
+    #[must_use]
+    pub fn floor(mut self, floor: Duration) -> Self {
+        self.floor = floor;
+        self
+    }
+
+    /// The same, by this clock.
+    #[must_use]
+    pub fn clock(mut self, clock: impl Clock) -> Self {
+        self.now = Arc::new(move || clock.now());
+        self
     }
 
     /// Finds a kind by what people call it, as [`Discovery::resolve`].
@@ -35,7 +82,7 @@ impl<T: Transport> Mapper<T> {
     /// When the server does not answer, or has no such kind now.
     ///
     /// # Cancel safety
-    /// Dropping the future leaves what is kept as it was.
+    /// Dropping the future leaves what is kept as it was, and lets the next one ask.
     pub async fn resolve(&self, name: &str) -> Result<ApiResource, ResolveError> {
         self.find(|discovery| discovery.resolve(name).cloned()).await
     }
@@ -63,43 +110,75 @@ impl<T: Transport> Mapper<T> {
 
     /// Forgets what is kept: the next answer is of a new discovery.
     pub fn reset(&self) {
-        *self.lock() = None;
+        let mut kept = self.lock();
+        (kept.discovery, kept.missed) = (None, None);
     }
 
     async fn find(
         &self,
         look: impl Fn(&Discovery) -> Result<ApiResource, UnknownResource>,
     ) -> Result<ApiResource, ResolveError> {
-        let kept = self.lock().clone();
-        if let Some(found) = kept.and_then(|kept| look(&kept).ok()) {
+        let (discovery, before) = self.kept();
+        if let Some(found) = discovery.and_then(|kept| look(&kept).ok()) {
             return Ok(found);
         }
-        let fresh = self.fetch().await.map_err(ResolveError::Failed)?;
+        let _alone = self.shared.asking.lock().await;
+        let (discovery, now) = self.kept();
+        if let Some(kept) = discovery {
+            // What somebody else has asked for meanwhile counts for all who waited.
+            let is_fresh = now != before || self.is_too_early();
+            match look(&kept) {
+                Err(unknown) if is_fresh => return Err(ResolveError::Unknown(unknown)),
+                Err(_) => {}
+                found => return found.map_err(ResolveError::Unknown),
+            }
+        }
+        let fresh = self.ask().await.map_err(ResolveError::Failed)?;
         look(&fresh).map_err(ResolveError::Unknown)
     }
 
-    async fn fetch(&self) -> Result<Arc<Discovery>, Error> {
+    async fn ask(&self) -> Result<Arc<Discovery>, Error> {
         let fresh = Arc::new(Discovery::fetch(&self.client).await?);
-        *self.lock() = Some(fresh.clone());
+        let now = (self.now)();
+        let mut kept = self.lock();
+        let before = kept.discovery.replace(fresh.clone());
+        kept.n += 1;
+        // The first was for nobody's miss.
+        kept.missed = before.map(|_| now);
         Ok(fresh)
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Option<Arc<Discovery>>> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    fn kept(&self) -> (Option<Arc<Discovery>>, u64) {
+        let kept = self.lock();
+        (kept.discovery.clone(), kept.n)
+    }
+
+    fn is_too_early(&self) -> bool {
+        let missed = self.lock().missed;
+        missed.is_some_and(|missed| (self.now)().saturating_duration_since(missed) < self.floor)
+    }
+
+    /// What runs under the lock cannot panic half way.
+    fn lock(&self) -> MutexGuard<'_, Kept> {
+        self.shared.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl<T> Clone for Mapper<T> {
+impl Clone for RestMapper {
     fn clone(&self) -> Self {
         Self {
             client: self.client.clone(),
-            kept: self.kept.clone(),
+            floor: self.floor,
+            now: self.now.clone(),
+            shared: self.shared.clone(),
         }
     }
 }
 
-impl<T> fmt::Debug for Mapper<T> {
+impl fmt::Debug for RestMapper {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Mapper").finish_non_exhaustive()
+        f.debug_struct("RestMapper")
+            .field("floor", &self.floor)
+            .finish_non_exhaustive()
     }
 }

@@ -37,7 +37,7 @@ impl ApiResource {
     }
 }
 
-pub use mapper::Mapper;
+pub use mapper::RestMapper;
 
 /// The kinds of a server: the core group first, then the others in the order of the server, the preferred version of each first.
 #[derive(Debug, Default)]

@@ -22,6 +22,11 @@ impl UnknownKind {
         }
     }
 
+    /// What was asked for.
+    pub(crate) fn wanted(&self) -> &str {
+        &self.wanted
+    }
+
     /// The kinds that were added.
     #[must_use]
     pub fn known(&self) -> &[Resource] {

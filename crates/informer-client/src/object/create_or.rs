@@ -140,7 +140,7 @@ where
     K: Form,
 {
     let value = to_value(&wanted)?;
-    let resource = kind_of::<K>(ReadClient::kinds(client), &value)?;
+    let resource = kind_of::<K, _>(client, &value).await?;
     let key = key_of(&value)?;
     let Some(entry) = client.read::<K>(&resource, &key).await? else {
         mutate(&mut wanted)?;

@@ -116,6 +116,10 @@ macro_rules! around {
                     self.0.kinds()
                 }
 
+                fn resolve<'a>(&'a self, api_version: &'a str, kind: &'a str) -> BoxFuture<'a, Result<Resource, Error>> {
+                    self.0.resolve(api_version, kind)
+                }
+
                 fn write(&self, write: Write) -> BoxFuture<'_, Result<Written, Error>> {
                     self.0.write(self.change(write))
                 }

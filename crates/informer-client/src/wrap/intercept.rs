@@ -90,6 +90,10 @@ impl<C: WriteClient, I: Interceptor> WriteClient for Intercepted<C, I> {
         self.client.kinds()
     }
 
+    fn resolve<'a>(&'a self, api_version: &'a str, kind: &'a str) -> BoxFuture<'a, Result<Resource, Error>> {
+        self.client.resolve(api_version, kind)
+    }
+
     fn write(&self, write: Write) -> BoxFuture<'_, Result<Written, Error>> {
         self.interceptor.write(write, &self.client)
     }

@@ -88,6 +88,10 @@ impl<C: WriteClient> WriteClient for Namespaced<C> {
         self.client.kinds()
     }
 
+    fn resolve<'a>(&'a self, api_version: &'a str, kind: &'a str) -> BoxFuture<'a, Result<Resource, Error>> {
+        self.client.resolve(api_version, kind)
+    }
+
     fn write(&self, write: Write) -> BoxFuture<'_, Result<Written, Error>> {
         Box::pin(async {
             let write = self.change(write)?;

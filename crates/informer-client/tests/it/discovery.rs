@@ -1,6 +1,6 @@
 //! From what people call a kind to the kind.
 
-use informer_client::{Discovery, Mapper, ResolveError};
+use informer_client::{Discovery, ResolveError, RestMapper};
 use informer_core::{Resource, Scope};
 
 use crate::scripted::{Answer, Scripted, ok, run, status};
@@ -242,7 +242,7 @@ fn a_mapper_asks_once_and_again_for_what_it_does_not_know() {
     let n_requests = aggregated().len();
     let answers = aggregated().into_iter().chain(aggregated()).chain(aggregated());
     let (log, client) = Scripted::new(answers);
-    let mapper = Mapper::new(client);
+    let mapper = RestMapper::new(&client);
     assert!(log.requests().is_empty());
     let pods = run(mapper.resolve("po")).unwrap();
     assert_eq!(&*pods.resource.kind, "Pod");
@@ -266,7 +266,7 @@ fn a_mapper_asks_once_and_again_for_what_it_does_not_know() {
 fn a_mapper_that_cannot_ask_keeps_what_it_knows() {
     let answers = aggregated().into_iter().chain([status(503, "")]);
     let (_, client) = Scripted::new(answers);
-    let mapper = Mapper::new(client);
+    let mapper = RestMapper::new(&client);
     run(mapper.resolve("pods")).unwrap();
     assert!(matches!(
         run(mapper.resolve("nothing")),

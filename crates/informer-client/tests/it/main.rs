@@ -11,6 +11,7 @@ mod lists;
 mod meta;
 mod objects;
 mod repeated;
+mod rest_mapper;
 mod scripted;
 mod sources;
 mod subresources;
