@@ -12,8 +12,19 @@
 //!
 //! [`ReadClient`] and [`WriteClient`] are what a program writes against when it does not care where answers come from: [`LiveClient`] asks the
 //! server, `informer-cache` has one that reads from a cache. [`DryRun`], [`FieldOwner`], [`FieldValidation`], [`Namespaced`] and
-//! [`Intercepted`] go around any of them, in any order. [`create_or_update`], [`OwnerObject`] and the finalizer helpers are for those who
+//! [`Intercepted`] go around any of them, in any order. [`create_or_update`], [`OwnerObject`] the finalizer helpers and [`Finalizers`] are for those who
 //! write objects.
+//!
+//! # Which client do I take
+//! * **A program that reads and writes objects**, a controller for instance: [`ReadClientExt`] and [`WriteClientExt`], by type and
+//!   [`ObjectKey`](informer_core::ObjectKey), on whatever client it is given: [`LiveClient`], or those of `informer-cache`, which read from a
+//!   cache. `get`, `find`, `list`, `create`, `update`, `patch`, `apply`, `delete`. Wrappers and tests go around these.
+//! * **A program that needs what an API server has beyond that**: [`Api`], one kind at a server, by name: pages, tables, watches, logs of one
+//!   object, scale, eviction, tokens, options of the query. [`LiveClient::api`] leads there. `replace` is its word for what `update` is above,
+//!   as in HTTP; all other words are the same.
+//! * **An informer** takes the [`source`](Api::source) of an [`Api`].
+//!
+//! Most writes have no options: [`WriteOptions::NONE`] and [`DeleteOptions::NONE`] say so, and [`FieldOwner`] and [`DryRun`] set them for all.
 //!
 //! # What it is not
 //! It connects to nothing (`informer-hyper` does), retries nothing and caches nothing: that is for reflectors and informers.
@@ -118,9 +129,9 @@ pub use k8s::{K8s, KnownScope, resource_of};
 pub use kinds::{KindConflict, Kinds, UnknownKind};
 pub use meta::{DynamicMeta, PackedMeta, PartialMeta};
 pub use object::{
-    Outcome, OwnerError, OwnerObject, add_finalizer, contains_finalizer, controller_of, create_or_patch,
-    create_or_update, finalizer_patch, insert_finalizer, merge_patch, merge_patch_locked, owners_of,
-    remove_finalizer, take_finalizer,
+    FinalizeError, Finalized, Finalizer, FinalizerFailure, Finalizers, Outcome, OwnerError, OwnerObject,
+    add_finalizer, contains_finalizer, controller_of, create_or_patch, create_or_update, finalizer_patch,
+    insert_finalizer, merge_patch, merge_patch_locked, owners_of, remove_finalizer, take_finalizer,
 };
 pub use pager::Pager;
 pub use source::{ApiSource, ListFeed, WatchFeed};

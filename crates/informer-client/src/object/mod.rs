@@ -3,6 +3,7 @@
 mod create_or;
 mod difference;
 mod finalizer;
+mod finalizers;
 mod owner;
 
 use serde_json::{Map, Value};
@@ -16,6 +17,7 @@ pub use self::{
         add_finalizer, contains_finalizer, finalizer_patch, insert_finalizer, remove_finalizer,
         take_finalizer,
     },
+    finalizers::{FinalizeError, Finalized, Finalizer, FinalizerFailure, Finalizers},
     owner::{OwnerError, OwnerObject, controller_of, owners_of},
 };
 

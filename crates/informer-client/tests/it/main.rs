@@ -6,6 +6,7 @@ mod access;
 mod cases;
 mod discovery;
 mod errors;
+mod finalizers;
 mod kinds;
 mod lists;
 mod meta;
