@@ -55,6 +55,14 @@ pub struct WriteOptions {
 }
 
 impl WriteOptions {
+    /// No options: what most writes have.
+    pub const NONE: &'static Self = &Self {
+        field_manager: None,
+        dry_run: false,
+        force: false,
+        field_validation: None,
+    };
+
     /// The options of a writer with this name.
     #[must_use]
     pub fn of(field_manager: impl Into<String>) -> Self {
@@ -141,6 +149,14 @@ pub struct DeleteOptions {
 }
 
 impl DeleteOptions {
+    /// No options: what most deletes have.
+    pub const NONE: &'static Self = &Self {
+        grace_period_seconds: None,
+        propagation_policy: None,
+        preconditions: None,
+        dry_run: Vec::new(),
+    };
+
     /// The same, with a grace period in seconds.
     #[must_use]
     pub fn grace_period(mut self, seconds: u32) -> Self {
