@@ -4,9 +4,9 @@ use k8s_openapi::{
     api::{
         admissionregistration::v1 as admission, apps::v1 as apps, autoscaling::v2 as autoscaling,
         batch::v1 as batch, certificates::v1 as certificates, coordination::v1 as coordination,
-        core::v1 as core, discovery::v1 as discovery, events::v1 as events, networking::v1 as networking,
-        node::v1 as node, policy::v1 as policy, rbac::v1 as rbac, scheduling::v1 as scheduling,
-        storage::v1 as storage,
+        core::v1 as core, discovery::v1 as discovery, events::v1 as events, flowcontrol::v1 as flowcontrol,
+        networking::v1 as networking, node::v1 as node, policy::v1 as policy, rbac::v1 as rbac,
+        scheduling::v1 as scheduling, storage::v1 as storage,
     },
     apiextensions_apiserver::pkg::apis::apiextensions::v1 as extensions,
     kube_aggregator::pkg::apis::apiregistration::v1 as aggregation,
@@ -15,7 +15,8 @@ use k8s_openapi::{
 use super::Kinds;
 
 impl Kinds {
-    /// A registry with the kinds that every cluster serves in a stable version, as types of k8s-openapi.
+    /// A registry with the kinds that a cluster of the version of Kubernetes that k8s-openapi was built for serves in a stable version, as its
+    /// types.
     #[must_use]
     pub fn kubernetes() -> Self {
         let kinds = Self::new();
@@ -34,13 +35,14 @@ impl Kinds {
             apps: ControllerRevision DaemonSet Deployment ReplicaSet StatefulSet;
             batch: CronJob Job;
             autoscaling: HorizontalPodAutoscaler;
-            networking: Ingress IngressClass NetworkPolicy;
+            networking: IPAddress Ingress IngressClass NetworkPolicy ServiceCIDR;
             policy: PodDisruptionBudget;
             rbac: ClusterRole ClusterRoleBinding Role RoleBinding;
             coordination: Lease;
             discovery: EndpointSlice;
             events: Event;
-            storage: CSIDriver CSINode StorageClass VolumeAttachment;
+            storage: CSIDriver CSINode CSIStorageCapacity StorageClass VolumeAttachment;
+            flowcontrol: FlowSchema PriorityLevelConfiguration;
             scheduling: PriorityClass;
             node: RuntimeClass;
             certificates: CertificateSigningRequest;
@@ -48,6 +50,13 @@ impl Kinds {
                 ValidatingWebhookConfiguration;
             extensions: CustomResourceDefinition;
             aggregation: APIService;
+        }
+        k8s_openapi::k8s_if_ge_1_34! {
+            use k8s_openapi::api::resource::v1 as resource;
+            all! {
+                storage: VolumeAttributesClass;
+                resource: DeviceClass ResourceClaim ResourceClaimTemplate ResourceSlice;
+            }
         }
         kinds
             .register_typed::<core::Event>()
