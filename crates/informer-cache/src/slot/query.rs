@@ -64,6 +64,14 @@ impl ListQuery {
                 .map_or(usize::MAX, |limit| limit as usize),
             after: None,
         };
+        if let Some(version) = &options.version
+            && !version.is_none()
+            && version.as_str() != "0"
+        {
+            return Err(CacheError::selector(
+                "the cache has one state and lists no other version: ask the live client for one",
+            ));
+        }
         if let Some(labels) = &options.labels {
             query.labels = Some(labels.parse().map_err(CacheError::selector)?);
         }

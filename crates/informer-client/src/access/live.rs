@@ -3,10 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use informer_core::{
-    BoxFuture, Decoded, Entry, Feed, KeyFunc, ListRequest, Listed, ListerWatcher, NamespaceName, ObjectKey,
-    Resource,
-};
+use informer_core::{BoxFuture, Decoded, Entry, KeyFunc, ListRequest, NamespaceName, ObjectKey, Resource};
 use informer_transport::{
     Asked, BoxTransport, Codec, DynamicCodec, DynamicObject, Query, RequestBuilder, Status, Transport,
 };
@@ -157,24 +154,12 @@ impl ReadClient for LiveClient {
 
     async fn read_all<K: Form>(&self, resource: &Resource, options: &ListOptions) -> Result<List<K>, Error> {
         let api = self.api::<K>(resource.clone(), options.namespace.as_deref());
+        let listed = api.list_with(options).await?;
         let mut list = List::default();
-        if options.limit.is_none() && options.token.is_none() {
-            let all = api.list(&options.selectors()).await?;
-            (list.version, list.unreadable) = (all.version, all.unreadable);
-            for decoded in all.items {
-                list.entries.push(entry(decoded)?);
-            }
-            return Ok(list);
-        }
-        let mut request = ListRequest::default();
-        (request.limit, request.token) = (options.limit, options.token.clone());
-        let mut feed = api.source(options.selectors()).unrepeated().list(request).await?;
-        while let Some(listed) = feed.next().await {
-            match listed? {
-                Listed::Item(Ok(decoded)) => list.entries.push(entry(decoded)?),
-                Listed::Item(Err(error)) => list.unreadable.push(error),
-                Listed::End { at, token } => (list.version, list.next) = (at, token),
-            }
+        (list.version, list.next) = (listed.version, listed.next);
+        list.unreadable = listed.unreadable;
+        for decoded in listed.items {
+            list.entries.push(entry(decoded)?);
         }
         Ok(list)
     }

@@ -1,11 +1,13 @@
 //! `ReadClient`, and what lists are asked with and bring.
 
-use std::{error::Error as StdError, future::Future, sync::Arc};
+use std::{error::Error as StdError, future::Future, sync::Arc, time::Duration};
 
-use informer_core::{Classify, DecodeError, Entry, ObjectKey, Resource, ResourceVersion};
+use informer_core::{
+    Classify, DecodeError, Entry, ListRequest, ObjectKey, Resource, ResourceVersion, VersionMatch,
+};
 
 use super::Form;
-use crate::{Error, Kinds, Selectors};
+use crate::{Error, Kinds, Query, Selectors};
 
 /// Reads objects, from wherever: a server, a cache.
 ///
@@ -80,6 +82,13 @@ pub struct ListOptions {
     pub limit: Option<u32>,
     /// Where the page before ended ([`List::next`]).
     pub token: Option<Box<str>>,
+    /// The version that the list is to be of, as `version_match` says. `0` is any, however old. Only a server can choose: a cache, which has one
+    /// state, answers to no other than `0`.
+    pub version: Option<ResourceVersion>,
+    /// How `version` is meant.
+    pub version_match: Option<VersionMatch>,
+    /// How long the server may take for a page (`timeoutSeconds`).
+    pub timeout: Option<Duration>,
 }
 
 impl ListOptions {
@@ -122,6 +131,48 @@ impl ListOptions {
     pub fn from_token(mut self, token: impl Into<Box<str>>) -> Self {
         self.token = Some(token.into());
         self
+    }
+
+    /// The same, of this version or a later one: what a cache of the server may answer.
+    #[must_use]
+    pub fn not_older_than(mut self, version: impl Into<ResourceVersion>) -> Self {
+        (self.version, self.version_match) = (Some(version.into()), Some(VersionMatch::NotOlderThan));
+        self
+    }
+
+    /// The same, of exactly this version, which fails once the server has forgotten it.
+    #[must_use]
+    pub fn at_version(mut self, version: impl Into<ResourceVersion>) -> Self {
+        (self.version, self.version_match) = (Some(version.into()), Some(VersionMatch::Exact));
+        self
+    }
+
+    /// The same, for which the server may take so long.
+    #[must_use]
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
+        self
+    }
+
+    /// Changes what a source lists by.
+    pub(crate) fn tweak(&self) -> impl Fn(&mut Query) + Send + Sync + 'static {
+        let seconds = self
+            .timeout
+            .map(|timeout| timeout.as_secs() + u64::from(timeout.subsec_nanos() > 0));
+        move |query| {
+            if let Some(seconds) = seconds {
+                // 0 is no limit.
+                query.set("timeoutSeconds", seconds.max(1).to_string());
+            }
+        }
+    }
+
+    /// What the first page is asked for with.
+    pub(crate) fn request(&self) -> ListRequest {
+        let mut request = ListRequest::default();
+        (request.limit, request.token) = (self.limit, self.token.clone());
+        (request.version, request.version_match) = (self.version.clone(), self.version_match);
+        request
     }
 
     pub(crate) fn selectors(&self) -> Selectors {

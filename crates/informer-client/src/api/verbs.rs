@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::Api;
-use crate::Error;
+use crate::{Error, ListOptions};
 
 /// Items per page, as client-go's pager has it.
 const PAGE: u32 = 500;
@@ -27,6 +27,8 @@ pub struct ObjectList<K> {
     pub unreadable: Vec<DecodeError>,
     /// The version of the list; empty where the server gave none.
     pub version: ResourceVersion,
+    /// Where the next page begins, where one page was asked for; `None`: this was the last.
+    pub next: Option<Box<str>>,
 }
 
 impl<T: Transport, K, C: Codec<K>> Api<T, K, C> {
@@ -36,6 +38,14 @@ impl<T: Transport, K, C: Codec<K>> Api<T, K, C> {
     /// When it is not there, cannot be decoded, or the request failed; see [`Error`].
     pub async fn get(&self, name: &str) -> Result<Decoded<K>, Error> {
         self.object(self.requests().get(name, None)?).await
+    }
+
+    /// Gets one object, with pairs in the query: `resourceVersion=0` for a state that a cache of the server has.
+    ///
+    /// # Errors
+    /// As [`get`](Self::get).
+    pub async fn get_with(&self, name: &str, query: &Query) -> Result<Decoded<K>, Error> {
+        self.object(self.requests().get_with(name, None, query)?).await
     }
 
     /// Gets one object, if it is there.
@@ -176,6 +186,28 @@ impl<T: Transport, K: Send + Sync + 'static, C: Codec<K>> Api<T, K, C> {
     pub async fn list(&self, selectors: &Selectors) -> Result<ObjectList<K>, Error> {
         collect(&self.source(selectors.clone()).unrepeated()).await
     }
+
+    /// Lists with all options: one page from where a limit or a token is said, else all pages, as [`list`](Self::list). The namespace is that of
+    /// the `Api`, where the options say none.
+    ///
+    /// # Errors
+    /// As [`list`](Self::list), and when the server has not, or no longer, what the version asks for.
+    pub async fn list_with(&self, options: &ListOptions) -> Result<ObjectList<K>, Error> {
+        let api = match options.namespace.as_deref() {
+            Some(namespace) => self.clone().in_namespace(namespace),
+            None => self.clone(),
+        };
+        let source = api
+            .source(options.selectors())
+            .unrepeated()
+            .tweak(options.tweak());
+        let mut request = options.request();
+        if request.limit.is_some() || request.token.is_some() {
+            return pages(&source, request, true).await.map_err(|(error, _)| error);
+        }
+        request.limit = Some(PAGE);
+        collect_from(&source, request).await
+    }
 }
 
 /// All pages of a source. When the token of a later page has expired, the list is made again in one page, as client-go's pager does.
@@ -183,15 +215,29 @@ pub(crate) async fn collect<L>(source: &L) -> Result<ObjectList<L::Object>, Erro
 where
     L: ListerWatcher<Error = Error>,
 {
-    match pages(source, Some(PAGE)).await {
+    let mut request = ListRequest::default();
+    request.limit = Some(PAGE);
+    collect_from(source, request).await
+}
+
+async fn collect_from<L>(source: &L, mut request: ListRequest) -> Result<ObjectList<L::Object>, Error>
+where
+    L: ListerWatcher<Error = Error>,
+{
+    match pages(source, request.clone(), false).await {
         Err((error, page)) if page > 0 && error.class() == FailureClass::Expired => {
-            pages(source, None).await.map_err(|(error, _)| error)
+            request.limit = None;
+            pages(source, request, false).await.map_err(|(error, _)| error)
         }
         other => other.map_err(|(error, _)| error),
     }
 }
 
-async fn pages<L>(source: &L, limit: Option<u32>) -> Result<ObjectList<L::Object>, (Error, u32)>
+async fn pages<L>(
+    source: &L,
+    mut request: ListRequest,
+    only_one: bool,
+) -> Result<ObjectList<L::Object>, (Error, u32)>
 where
     L: ListerWatcher<Error = Error>,
 {
@@ -199,9 +245,8 @@ where
         items: Vec::new(),
         unreadable: Vec::new(),
         version: ResourceVersion::none(),
+        next: None,
     };
-    let mut request = ListRequest::default();
-    request.limit = limit;
     for page in 0.. {
         let mut feed = source
             .list(request.clone())
@@ -217,6 +262,10 @@ where
                     request.token = token;
                 }
             }
+        }
+        if only_one {
+            list.next = request.token;
+            break;
         }
         if request.token.is_none() {
             break;

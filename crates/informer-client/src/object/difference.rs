@@ -10,6 +10,10 @@ use crate::{
 
 /// The merge patch that makes `after` of `before` (controller-runtime `MergeFrom`); `None`: they are the same. Lists are replaced whole.
 ///
+/// There is no such function for a strategic merge patch (`StrategicMergeFrom`): by which members a list merges stands in the struct tags of
+/// Go's types, which types here do not have, and custom resources have none at all. Who knows them writes [`Patch::Strategic`] by hand; what it is
+/// mostly wanted for, changing one item of a list beside other writers, server-side apply does for every kind.
+///
 /// # Errors
 /// When one of them cannot be written as JSON.
 pub fn merge_patch<K: Form>(before: &K, after: &K) -> Result<Option<Patch>, Error> {

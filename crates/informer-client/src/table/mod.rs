@@ -115,6 +115,7 @@ impl<T: Transport, K, C: Codec<K>> Tables<T, K, C> {
             items: Vec::new(),
             unreadable: Vec::new(),
             version: ResourceVersion::none(),
+            next: None,
         };
         for row in memory.rows_of_object(&**self.api.codec(), &body) {
             match row {

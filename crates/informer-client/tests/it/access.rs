@@ -1,8 +1,11 @@
 //! Reads and writes by type, at a model of the API server and by script.
 
+use std::time::Duration;
+
 use informer_client::{
     Client, DeleteOptions, DynamicObject, Error, Kinds, ListOptions, LiveClient, PartialMetadata, Patch,
-    ReadClient, ReadClientExt, Selectors, WriteClientExt, WriteOptions, Written, merge_patch_locked,
+    Propagation, Query, ReadClient, ReadClientExt, Selectors, WriteClientExt, WriteOptions, Written,
+    merge_patch_locked,
 };
 use informer_core::{ObjectKey, TokioClock};
 use informer_testkit::{FakeApi, FakeTransport, SharedApi};
@@ -147,50 +150,174 @@ async fn lists_take_selectors_and_pages() {
     );
 }
 
+/// What a request to an empty server is.
+fn asked(answer: &str, ask: impl FnOnce(&LiveClient)) -> String {
+    let (log, _) = Scripted::new([ok(answer)]);
+    ask(&LiveClient::new(log.clone(), Kinds::kubernetes()));
+    let mut requests = log.requests();
+    assert_eq!(requests.len(), 1);
+    requests.remove(0)
+}
+
+const OBJECT: &str =
+    r#"{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"default"}}"#;
+
 #[test]
-fn t29_every_option_is_in_the_query() {
-    let status = r#"{"kind":"Status","status":"Success"}"#;
-    let object = r#"{"kind":"ConfigMap","metadata":{"name":"a","namespace":"default"}}"#;
-    let list = r#"{"kind":"ConfigMapList","metadata":{},"items":[]}"#;
-    let (log, _) = Scripted::new([ok(object), ok(object), ok(status), ok(status), ok(list)]);
-    let client = LiveClient::new(log.clone(), Kinds::kubernetes());
-    let mut options = WriteOptions::of("me").dry_run();
-    options.field_validation = Some("Strict".to_owned());
-    let config =
-        json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "default"}});
-    let _: Value = run(client.create(&config, &options)).unwrap();
-    options.field_validation = None;
-    let _: Value = run(client.apply(&config, &options.force())).unwrap();
-    let delete = DeleteOptions::default()
-        .grace_period(0)
-        .dry_run()
-        .only_version("7");
-    run(client.delete::<ConfigMap>(&key("a"), &delete)).unwrap();
-    let selectors = Selectors::all().labels("a=b").fields("metadata.name=a");
-    run(client.delete_all::<Node>(None, &selectors, &DeleteOptions::default())).unwrap();
-    let of = ListOptions::all()
-        .labels("a in (b,c)")
-        .fields("metadata.name!=z")
-        .limit(5)
-        .from_token("t");
-    run(client.list::<ConfigMap>(&of)).unwrap();
-    let body = r#"{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"default"}}"#;
+fn t29_every_option_of_a_write_is_in_the_query() {
+    let config: Value = serde_json::from_str(OBJECT).unwrap();
+    // Each option alone, on each verb that takes it.
+    let mut strict = WriteOptions::default();
+    strict.field_validation = Some("Strict".to_owned());
+    let each = [
+        (WriteOptions::default(), ""),
+        (WriteOptions::of("me"), "fieldManager=me"),
+        (WriteOptions::default().dry_run(), "dryRun=All"),
+        (strict, "fieldValidation=Strict"),
+    ];
+    let path = "/api/v1/namespaces/default/configmaps";
+    for (options, query) in each {
+        let query = Some(query)
+            .filter(|it| !it.is_empty())
+            .map(|it| format!("?{it}"))
+            .unwrap_or_default();
+        let create = asked(OBJECT, |client| {
+            drop(run(client.create(&config, &options)).unwrap())
+        });
+        assert_eq!(create, format!("POST {path}{query} {OBJECT}"));
+        let update = asked(OBJECT, |client| {
+            drop(run(client.update(&config, &options)).unwrap())
+        });
+        assert_eq!(update, format!("PUT {path}/a{query} {OBJECT}"));
+        let status = asked(OBJECT, |client| {
+            drop(run(client.update_status(&config, &options)).unwrap())
+        });
+        assert_eq!(status, format!("PUT {path}/a/status{query} {OBJECT}"));
+        let patch = Patch::Merge(json!({}));
+        let patched = asked(OBJECT, |client| {
+            drop(run(client.patch::<ConfigMap>(&key("a"), patch, &options)).unwrap());
+        });
+        assert_eq!(patched, format!("PATCH {path}/a{query} {{}}"));
+    }
+    let force = WriteOptions::of("me").force();
+    let apply = asked(OBJECT, |client| drop(run(client.apply(&config, &force)).unwrap()));
     assert_eq!(
-        log.requests(),
-        [
-            format!(
-                "POST /api/v1/namespaces/default/configmaps?fieldManager=me&dryRun=All&fieldValidation=Strict {body}"
-            ),
-            format!(
-                "PATCH /api/v1/namespaces/default/configmaps/a?fieldManager=me&dryRun=All&force=true {body}"
-            ),
-            r#"DELETE /api/v1/namespaces/default/configmaps/a {"gracePeriodSeconds":0,"preconditions":{"resourceVersion":"7"},"dryRun":["All"]}"#
-                .to_owned(),
-            "DELETE /api/v1/nodes?labelSelector=a%3Db&fieldSelector=metadata.name%3Da {}".to_owned(),
-            "GET /api/v1/configmaps?labelSelector=a%20in%20%28b%2Cc%29&fieldSelector=metadata.name%21%3Dz&limit=5&continue=t"
-                .to_owned(),
-        ]
+        apply,
+        format!("PATCH {path}/a?fieldManager=me&force=true {OBJECT}")
     );
+    let all = WriteOptions::of("me").dry_run().force();
+    let apply = asked(OBJECT, |client| {
+        drop(run(client.apply_status(&config, &all)).unwrap())
+    });
+    assert_eq!(
+        apply,
+        format!("PATCH {path}/a/status?fieldManager=me&dryRun=All&force=true {OBJECT}")
+    );
+}
+
+#[test]
+fn t29_every_option_of_a_delete_is_in_its_body() {
+    let status = r#"{"kind":"Status","status":"Success"}"#;
+    let none = DeleteOptions::default;
+    let each = [
+        (none(), "{}"),
+        (none().grace_period(0), r#"{"gracePeriodSeconds":0}"#),
+        (
+            none().propagation(Propagation::Orphan),
+            r#"{"propagationPolicy":"Orphan"}"#,
+        ),
+        (
+            none().propagation(Propagation::Background),
+            r#"{"propagationPolicy":"Background"}"#,
+        ),
+        (
+            none().propagation(Propagation::Foreground),
+            r#"{"propagationPolicy":"Foreground"}"#,
+        ),
+        (none().only_uid("u"), r#"{"preconditions":{"uid":"u"}}"#),
+        (
+            none().only_version("7"),
+            r#"{"preconditions":{"resourceVersion":"7"}}"#,
+        ),
+        (
+            none().only_uid("u").only_version("7"),
+            r#"{"preconditions":{"uid":"u","resourceVersion":"7"}}"#,
+        ),
+        (none().dry_run(), r#"{"dryRun":["All"]}"#),
+    ];
+    for (options, body) in each {
+        let one = asked(status, |client| {
+            drop(run(client.delete::<ConfigMap>(&key("a"), &options)).unwrap())
+        });
+        assert_eq!(
+            one,
+            format!("DELETE /api/v1/namespaces/default/configmaps/a {body}")
+        );
+        let selectors = Selectors::all()
+            .labels("a=b")
+            .fields("metadata.name=a")
+            .extra("x", "y");
+        let all = asked(status, |client| {
+            drop(run(client.delete_all::<Node>(None, &selectors, &options)).unwrap());
+        });
+        assert_eq!(
+            all,
+            format!("DELETE /api/v1/nodes?labelSelector=a%3Db&fieldSelector=metadata.name%3Da&x=y {body}")
+        );
+    }
+}
+
+#[test]
+fn t29_every_option_of_a_read_is_in_the_query() {
+    let list = r#"{"kind":"ConfigMapList","metadata":{},"items":[]}"#;
+    let all = ListOptions::all;
+    let each = [
+        (all(), "configmaps?limit=500"),
+        (all().in_namespace("n"), "namespaces/n/configmaps?limit=500"),
+        (
+            all().labels("a in (b,c)"),
+            "configmaps?labelSelector=a%20in%20%28b%2Cc%29&limit=500",
+        ),
+        (
+            all().fields("metadata.name!=z"),
+            "configmaps?fieldSelector=metadata.name%21%3Dz&limit=500",
+        ),
+        (all().limit(5), "configmaps?limit=5"),
+        (all().limit(5).from_token("t"), "configmaps?limit=5&continue=t"),
+        (
+            all().not_older_than("7"),
+            "configmaps?limit=500&resourceVersion=7&resourceVersionMatch=NotOlderThan",
+        ),
+        (
+            all().at_version("7").limit(2),
+            "configmaps?limit=2&resourceVersion=7&resourceVersionMatch=Exact",
+        ),
+        (
+            all().timeout(Duration::from_millis(1500)),
+            "configmaps?limit=500&timeoutSeconds=2",
+        ),
+    ];
+    for (options, query) in each {
+        let asked = asked(list, |client| {
+            drop(run(client.list::<ConfigMap>(&options)).unwrap())
+        });
+        assert_eq!(asked, format!("GET /api/v1/{query}"));
+    }
+    let mut any = Query::new();
+    any.set("resourceVersion", "0");
+    let get = asked(OBJECT, |client| {
+        let resource = client.kinds_of();
+        drop(run(client.api::<Value>(resource, Some("default")).get_with("a", &any)).unwrap());
+    });
+    assert_eq!(
+        get,
+        "GET /api/v1/namespaces/default/configmaps/a?resourceVersion=0"
+    );
+}
+
+#[test]
+fn no_options_are_the_default_ones() {
+    assert_eq!(*WriteOptions::NONE, WriteOptions::default());
+    assert_eq!(*DeleteOptions::NONE, DeleteOptions::default());
 }
 
 #[tokio::test(start_paused = true)]
