@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::ReconcileError;
+use crate::{ReconcileError, ReconcileId};
 
 /// Which attempt at a request this is.
 #[derive(Debug, Clone)]
@@ -14,8 +14,10 @@ pub struct Attempt {
     pub last_error: Option<ReconcileError>,
     /// When it is given up, where the controller has a timeout.
     pub deadline: Option<Instant>,
-    /// Names this call among all of the controller's; it is in the log lines of the call.
+    /// Names this call among all of the controller's: it counts up from 1.
     pub id: u64,
+    /// Names this call among those of all controllers; it is in the log lines of the call.
+    pub reconcile_id: ReconcileId,
     /// The priority that the request was taken at.
     pub priority: i32,
 }
@@ -29,6 +31,7 @@ impl Attempt {
             last_error: None,
             deadline: None,
             id: 0,
+            reconcile_id: ReconcileId::default(),
             priority: 0,
         }
     }

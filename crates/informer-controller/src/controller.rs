@@ -6,7 +6,7 @@ use informer_workqueue::WorkQueue;
 use tokio::task::JoinHandle;
 
 use crate::{
-    Builder, Ended, Request, RunError, Source, Status, WatchId, driver,
+    Builder, Ended, Late, Request, RunError, Source, Status, WatchId, driver,
     shared::{Parts, Shared},
 };
 
@@ -38,7 +38,8 @@ impl<R: Request> Controller<R> {
     /// Runs it until it is stopped: starts its sources, waits until they are in sync, reconciles. Does not run the informers.
     ///
     /// # Errors
-    /// When it was run before, when a source cannot start or ends before it is in sync, and when sources are not in sync in time.
+    /// When it was run before, and, unless its builder said [otherwise](Builder::late), when a source cannot start or ends before it is in
+    /// sync, and when sources are not in sync in time.
     ///
     /// # Cancel safety
     /// Dropping the future stops the controller at once; reconciles that run are dropped where they await.
@@ -57,7 +58,20 @@ impl<R: Request> Controller<R> {
     /// As [`run`](Self::run).
     pub async fn run_when(&self, elected: impl Future<Output = ()> + Send) -> Result<Ended<R>, RunError> {
         self.0.begin()?;
-        driver::run(self.0.clone(), elected).await
+        driver::run(self.0.clone(), elected, Late::Fail).await
+    }
+
+    /// As [`run_when`](Self::run_when), beside others that a failure of this one would end: for a manager. Unless its builder said
+    /// [otherwise](Builder::late), sources that are not in sync in time, or never will be, are named and waited for.
+    ///
+    /// # Errors
+    /// When it was run before; with [`Late::Fail`] as [`run`](Self::run).
+    ///
+    /// # Cancel safety
+    /// As [`run`](Self::run).
+    pub async fn run_among(&self, elected: impl Future<Output = ()> + Send) -> Result<Ended<R>, RunError> {
+        self.0.begin()?;
+        driver::run(self.0.clone(), elected, Late::GoOn).await
     }
 
     /// Runs it on a task of its own.
@@ -84,7 +98,7 @@ impl<R: Request> Controller<R> {
         elected: impl Future<Output = ()> + Send + 'static,
     ) -> Result<Running<R>, RunError> {
         self.0.begin()?;
-        let task = tokio::spawn(driver::run(self.0.clone(), elected));
+        let task = tokio::spawn(driver::run(self.0.clone(), elected, Late::Fail));
         Ok(Running {
             controller: self.clone(),
             task,

@@ -10,7 +10,8 @@
 //!
 //! # The contract
 //! 1. No reconcile begins before every source is in sync and its initial objects were enqueued, except those that are optional or were
-//!    added while it runs. If that takes too long, the controller ends with an error that names the culprit; other controllers do not.
+//!    added while it runs. If that takes too long, the controller names the culprit, and ends with an error, or waits on where others run
+//!    beside it ([`Late`]); other controllers do not wait.
 //! 2. A request is never reconciled twice at the same time. One that is enqueued meanwhile is reconciled once more afterwards.
 //! 3. A failed request comes back after a delay that doubles with each failure, a successful one only when something happens or it asked
 //!    for it; an [`Attempt`] says which it is and what failed before.
@@ -67,7 +68,9 @@ mod controller;
 mod driver;
 mod error;
 mod event;
+mod id;
 mod kind;
+mod late;
 mod mapper;
 mod metrics;
 mod names;
@@ -85,7 +88,9 @@ pub use controller::{Controller, Running};
 pub use driver::Ended;
 pub use error::{BuildError, MissingMeta, ReconcileError, RunError};
 pub use event::{Event, EventKind, State};
+pub use id::ReconcileId;
 pub use kind::{FnProvider, Kind, KindProvider, provider_fn};
+pub use late::{Fault, Late, SourceError};
 pub use mapper::{
     AsyncMapFn, ForObject, ForOwner, MapFn, Mapper, TryMapFn, async_map_fn, map_fn, try_map_fn,
 };

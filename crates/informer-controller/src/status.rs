@@ -62,6 +62,8 @@ pub struct Status {
     pub phase: Phase,
     /// The sources that are not in sync, while it waits for them.
     pub waiting_for: Vec<Arc<str>>,
+    /// It waits for them longer than its sync timeout allows; see [`Builder::late`](crate::Builder::late).
+    pub overdue: bool,
     /// Everything that it watches, in the order in which it was added; nothing once it has ended.
     pub sources: Vec<SourceStatus>,
     /// Requests that wait for a worker.

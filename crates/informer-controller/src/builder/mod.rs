@@ -3,7 +3,14 @@
 mod options;
 mod watching;
 
-use std::{error::Error, fmt, future::Future, sync::Arc, time::Duration};
+use std::{
+    error::Error,
+    fmt,
+    future::Future,
+    hash::{BuildHasher, RandomState},
+    sync::Arc,
+    time::Duration,
+};
 
 use informer_core::{BoxClock, Resource, TokioClock};
 use informer_workqueue::{Config, DelayedCopy, ItemExponential, Metrics, Queue, RateLimiter, WorkQueue};
@@ -12,6 +19,7 @@ use self::watching::Later;
 use crate::{
     Action, Attempt, BoxReconciler, BuildError, Controller, ReconcileMetrics, ReconcileMetricsProvider,
     Reconciler, Request,
+    late::OnSourceError,
     names::Claim,
     reconcile_fn,
     shared::{Options, Parts},
@@ -30,7 +38,9 @@ pub struct Builder<R> {
     queue_metrics: Option<Arc<dyn Metrics>>,
     metrics: Option<Arc<dyn ReconcileMetrics>>,
     provider: Option<Arc<dyn ReconcileMetricsProvider>>,
+    on_source_error: Option<OnSourceError>,
     skip_name_validation: bool,
+    seed: Option<u64>,
     clock: BoxClock,
     options: Options,
 }
@@ -60,12 +70,15 @@ impl<R: Request> Builder<R> {
             queue_metrics: None,
             metrics: None,
             provider: None,
+            on_source_error: None,
             skip_name_validation: false,
+            seed: None,
             clock: BoxClock::new(TokioClock),
             options: Options {
                 concurrency: 1,
                 timeout: None,
                 sync_timeout: Some(Duration::from_secs(120)),
+                late: None,
                 grace: Duration::from_secs(30),
                 recover_panics: true,
                 needs_leader_election: true,
@@ -139,9 +152,13 @@ impl<R: Request> Builder<R> {
                 .unwrap_or_else(|| default_queue(limiter, queue_metrics, clock)),
             name,
             reconciler,
+            resource: self.given.owner,
+            // One that no other process has.
+            seed: self.seed.unwrap_or_else(|| RandomState::new().hash_one(0_u8)),
             clock: self.clock,
             options: self.options,
             metrics,
+            on_source_error: self.on_source_error,
             claim,
             sources,
         }))

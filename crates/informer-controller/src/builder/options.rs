@@ -6,7 +6,7 @@ use informer_core::{BoxClock, Clock};
 use informer_workqueue::{Metrics, RateLimiter, WorkQueue};
 
 use super::Builder;
-use crate::{ReconcileMetrics, ReconcileMetricsProvider, Request};
+use crate::{Late, ReconcileMetrics, ReconcileMetricsProvider, Request, SourceError};
 
 impl<R: Request> Builder<R> {
     /// How many requests are reconciled at the same time; 1 by default.
@@ -69,6 +69,14 @@ impl<R: Request> Builder<R> {
         self
     }
 
+    /// Where the [names of its reconciles](crate::ReconcileId) come from, for runs that are to be repeatable; by default they are others in
+    /// each process.
+    #[must_use]
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = Some(seed);
+        self
+    }
+
     /// A reconcile that takes longer is dropped and counts as failed; none by default.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
@@ -76,11 +84,30 @@ impl<R: Request> Builder<R> {
         self
     }
 
-    /// How long sources may take until they are in sync, `None` for as long as they like; two minutes by default. When it is over the
-    /// controller ends with an error that names them, and says why, where they know.
+    /// How long sources may take until they are in sync, `None` for as long as they like; two minutes by default. What happens then,
+    /// [`late`](Self::late) says.
     #[must_use]
     pub fn sync_timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
         self.options.sync_timeout = timeout.into();
+        self
+    }
+
+    /// What happens when sources are not in sync in time, or say that they never will be. [`Late::Fail`]: the controller ends with an error
+    /// that names them, and says why, where they know. [`Late::GoOn`]: it names them in the log, in its status and to
+    /// [`on_source_error`](Self::on_source_error), waits on, and begins when they are in sync or [dropped](crate::Controller::unwatch).
+    ///
+    /// By default a controller that is [run](crate::Controller::run) alone fails, and one that runs [among
+    /// others](crate::Controller::run_among), as those of a manager do, goes on.
+    #[must_use]
+    pub fn late(mut self, late: Late) -> Self {
+        self.options.late = Some(late);
+        self
+    }
+
+    /// Who is told when something is wrong with a source and the controller goes on. The status and the log say it, too. Must be quick.
+    #[must_use]
+    pub fn on_source_error(mut self, hook: impl Fn(&SourceError) + Send + Sync + 'static) -> Self {
+        self.on_source_error = Some(Arc::new(hook));
         self
     }
 

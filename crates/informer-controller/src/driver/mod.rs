@@ -21,7 +21,7 @@ use tracing::Instrument;
 
 use self::start::Sources;
 use crate::{
-    Phase, Request, RunError,
+    Late, Phase, Request, RunError,
     shared::{Options, Shared},
 };
 
@@ -51,10 +51,11 @@ const CANCEL: Duration = Duration::from_millis(100);
 pub(crate) async fn run<R: Request>(
     shared: Arc<Shared<R>>,
     elected: impl Future<Output = ()> + Send,
+    late: Late,
 ) -> Result<Ended<R>, RunError> {
     let span = tracing::info_span!("controller", name = &*shared.name);
     let ending = Ending(shared.clone());
-    let result = drive(&shared, elected).instrument(span).await;
+    let result = drive(&shared, elected, late).instrument(span).await;
     drop(ending);
     result
 }
@@ -71,6 +72,7 @@ impl<R: Request> Drop for Ending<R> {
 async fn drive<R: Request>(
     shared: &Arc<Shared<R>>,
     elected: impl Future<Output = ()> + Send,
+    late: Late,
 ) -> Result<Ended<R>, RunError> {
     let Options {
         needs_leader_election,
@@ -91,7 +93,7 @@ async fn drive<R: Request>(
             () = stopped(shared) => return Ok(drain(shared, workers).await),
         }
     }
-    let mut sources = Sources::start(shared)?;
+    let mut sources = Sources::start(shared, shared.options.late.unwrap_or(late))?;
     shared.enter(Phase::Syncing);
     select! {
         biased;

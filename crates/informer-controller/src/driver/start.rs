@@ -1,23 +1,28 @@
 //! The sources of a controller that runs.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     future::poll_fn,
     sync::Arc,
     task::{Context, Poll},
+    time::Duration,
 };
 
 use informer_core::BoxFuture;
 use tokio::{select, sync::watch, task::JoinSet};
 
 use crate::{
-    BoxError, Request, RunError, Source, SourceContext, WatchId, error::RunErrorKind, shared::Shared,
+    BoxError, Fault, Late, Request, RunError, Source, SourceContext, WatchId, error::RunErrorKind,
+    shared::Shared,
 };
 
 /// Dropping it ends what they run; what they registered, [`Shared::unwatch_all`] ends.
 pub(super) struct Sources {
     /// Those that are not in sync, by the order in which they were added.
     waiting: BTreeMap<WatchId, Waiting>,
+    /// Those that a controller which starts waits for, and that never will be.
+    failed: BTreeSet<WatchId>,
+    late: Late,
     runs: JoinSet<()>,
     changed: watch::Receiver<()>,
     /// The controller starts, and what it waits for must come.
@@ -32,9 +37,11 @@ struct Waiting {
 
 impl Sources {
     /// Starts them all.
-    pub(super) fn start<R: Request>(shared: &Shared<R>) -> Result<Self, RunError> {
+    pub(super) fn start<R: Request>(shared: &Shared<R>, late: Late) -> Result<Self, RunError> {
         let mut this = Self {
             waiting: BTreeMap::new(),
+            failed: BTreeSet::new(),
+            late,
             runs: JoinSet::new(),
             changed: shared.watches_changed.subscribe(),
             starting: true,
@@ -46,25 +53,39 @@ impl Sources {
     /// Waits until all that must be are in sync.
     pub(super) async fn synced<R: Request>(&mut self, shared: &Shared<R>) -> Result<(), RunError> {
         let limit = shared.options.sync_timeout;
-        let over = async {
+        let over = || async move {
             match limit {
                 Some(limit) => shared.sleep(limit).await,
                 None => std::future::pending().await,
             }
         };
-        let mut over = std::pin::pin!(over);
-        while self.waiting.values().any(|it| !it.optional) {
+        let mut due = std::pin::pin!(over());
+        while self.waiting.values().any(|it| !it.optional) || !self.failed.is_empty() {
             select! {
                 biased;
                 done = self.step(shared) => done?,
-                () = &mut over => {
-                    let (names, why) = shared.not_synced().into_iter().unzip();
-                    let limit = limit.unwrap_or_default();
-                    return Err(shared.error(RunErrorKind::NotSynced(names, why, limit)));
+                () = &mut due => {
+                    self.overdue(shared, limit.unwrap_or_default())?;
+                    due.set(over());
                 }
             }
         }
+        shared.set_overdue(false);
         self.starting = false;
+        Ok(())
+    }
+
+    /// They had their time.
+    fn overdue<R: Request>(&self, shared: &Shared<R>, limit: Duration) -> Result<(), RunError> {
+        let culprits = shared.not_synced();
+        if self.late == Late::Fail {
+            let (names, why) = culprits.into_iter().unzip();
+            return Err(shared.error(RunErrorKind::NotSynced(names, why, limit)));
+        }
+        shared.set_overdue(true);
+        for (name, why) in culprits {
+            shared.tell_source_error(name, Fault::Late(limit), why.map(Into::into));
+        }
         Ok(())
     }
 
@@ -119,6 +140,7 @@ impl Sources {
             }
         }
         self.waiting.retain(|id, _| shared.is_watched(*id));
+        self.failed.retain(|id| shared.is_watched(*id));
         Ok(())
     }
 
@@ -140,12 +162,8 @@ impl Sources {
         }
     }
 
-    #[expect(
-        clippy::unused_self,
-        reason = "reads as one of the things that happen to a source"
-    )]
     fn fail<R: Request>(
-        &self,
+        &mut self,
         shared: &Shared<R>,
         id: WatchId,
         name: Arc<str>,
@@ -154,14 +172,13 @@ impl Sources {
     ) -> Result<(), RunError> {
         let why: Arc<str> = error.to_string().into();
         shared.settled(id, Err(why.clone()));
-        if !optional {
+        if !optional && self.late == Late::Fail {
             return Err(shared.error(RunErrorKind::Source(name, (&*why).into())));
         }
-        tracing::error!(
-            source = &*name,
-            error = &*why,
-            "A source failed: the controller goes on without it"
-        );
+        if !optional {
+            self.failed.insert(id);
+        }
+        shared.tell_source_error(name, Fault::Failed, Some(why));
         Ok(())
     }
 }

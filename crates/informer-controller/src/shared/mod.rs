@@ -9,25 +9,29 @@ use std::{
 };
 
 use ahash::AHashMap;
-use informer_core::{BoxClock, Clock};
+use informer_core::{BoxClock, Clock, Resource};
 use informer_workqueue::{Lease, Outcome, Shutdown, WorkQueue};
 use tokio::sync::watch;
 
 use self::sources::Watches;
 use crate::{
-    Action, Attempt, BoxReconciler, Counts, Phase, ReconcileError, ReconcileMetrics, Request, RunError,
-    Source, Status, error::RunErrorKind, metrics::tell, names::Claim,
+    Action, Attempt, BoxReconciler, Counts, Fault, Late, Phase, ReconcileError, ReconcileMetrics, Request,
+    RunError, Source, SourceError, Status, error::RunErrorKind, id::Ids, late::OnSourceError, metrics::tell,
+    names::Claim,
 };
 
 pub(crate) struct Shared<R> {
     pub(crate) name: Arc<str>,
     pub(crate) queue: Arc<dyn WorkQueue<R>>,
     pub(crate) reconciler: BoxReconciler<R>,
+    /// What it is for.
+    pub(crate) resource: Option<Resource>,
     pub(crate) clock: BoxClock,
     pub(crate) options: Options,
     pub(crate) metrics: Option<Arc<dyn ReconcileMetrics>>,
     pub(crate) life: watch::Sender<Life>,
     pub(crate) watches_changed: watch::Sender<()>,
+    on_source_error: Option<OnSourceError>,
     work: Mutex<Work<R>>,
     _claim: Option<Claim>,
 }
@@ -37,9 +41,12 @@ pub(crate) struct Parts<R> {
     pub(crate) name: Arc<str>,
     pub(crate) queue: Arc<dyn WorkQueue<R>>,
     pub(crate) reconciler: BoxReconciler<R>,
+    pub(crate) resource: Option<Resource>,
+    pub(crate) seed: u64,
     pub(crate) clock: BoxClock,
     pub(crate) options: Options,
     pub(crate) metrics: Option<Arc<dyn ReconcileMetrics>>,
+    pub(crate) on_source_error: Option<OnSourceError>,
     pub(crate) claim: Option<Claim>,
     pub(crate) sources: Vec<Box<dyn Source<R>>>,
 }
@@ -50,6 +57,8 @@ pub(crate) struct Options {
     pub(crate) concurrency: usize,
     pub(crate) timeout: Option<Duration>,
     pub(crate) sync_timeout: Option<Duration>,
+    /// `None`: as whoever runs it says.
+    pub(crate) late: Option<Late>,
     pub(crate) grace: Duration,
     pub(crate) recover_panics: bool,
     pub(crate) needs_leader_election: bool,
@@ -68,12 +77,15 @@ struct Work<R> {
     watches: Watches<R>,
     /// No source is added any more.
     ended: bool,
+    /// Its sources took longer than they may.
+    overdue: bool,
     /// What runs, by the id of the attempt.
     running: BTreeMap<u64, R>,
     /// Requests whose last attempt failed. Looked up only, never iterated.
     failures: AHashMap<R, Failure>,
     counts: Counts,
     n_attempts: u64,
+    ids: Ids,
 }
 
 struct Failure {
@@ -94,20 +106,24 @@ impl<R: Request> Shared<R> {
         let work = Work {
             watches,
             ended: false,
+            overdue: false,
             running: BTreeMap::new(),
             failures: AHashMap::new(),
             counts: Counts::default(),
             n_attempts: 0,
+            ids: Ids::new(parts.seed, &parts.name),
         };
         Self {
             name: parts.name,
             queue: parts.queue,
             reconciler: parts.reconciler,
+            resource: parts.resource,
             clock: parts.clock,
             options: parts.options,
             metrics: parts.metrics,
             life: watch::Sender::new(Life::default()),
             watches_changed: watch::Sender::new(()),
+            on_source_error: parts.on_source_error,
             work: Mutex::new(work),
             _claim: parts.claim,
         }
@@ -136,6 +152,31 @@ impl<R: Request> Shared<R> {
         }
     }
 
+    /// Tells who wants to know that something is wrong with a source.
+    pub(crate) fn tell_source_error(&self, source: Arc<str>, fault: Fault, why: Option<Arc<str>>) {
+        let error = SourceError {
+            controller: self.name.clone(),
+            source,
+            fault,
+            why,
+        };
+        tracing::error!(
+            controller = &*error.controller,
+            source = &*error.source,
+            fault = ?error.fault,
+            error = error.why.as_deref(),
+            "Trouble with a source: the controller goes on"
+        );
+        if let Some(hook) = &self.on_source_error {
+            hook(&error);
+        }
+    }
+
+    /// Whether its sources take longer than they may.
+    pub(crate) fn set_overdue(&self, overdue: bool) {
+        self.work().overdue = overdue;
+    }
+
     pub(crate) fn enter(&self, phase: Phase) {
         self.life.send_modify(|life| life.phase = phase);
     }
@@ -160,6 +201,7 @@ impl<R: Request> Shared<R> {
         let mut work = self.work();
         work.n_attempts += 1;
         let id = work.n_attempts;
+        let reconcile_id = work.ids.next_id();
         work.running.insert(id, lease.item().clone());
         let failure = work.failures.get(lease.item());
         let timeout = self.options.timeout;
@@ -168,6 +210,7 @@ impl<R: Request> Shared<R> {
             last_error: failure.and_then(|it| it.last.clone()),
             deadline: timeout.and_then(|timeout| self.clock.now().checked_add(timeout)),
             id,
+            reconcile_id,
             priority: lease.priority(),
         }
     }
@@ -248,6 +291,7 @@ impl<R: Request> Shared<R> {
             name: self.name.clone(),
             phase,
             waiting_for,
+            overdue: work.overdue,
             sources,
             queued,
             running: work.running.len(),

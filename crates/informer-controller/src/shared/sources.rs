@@ -171,19 +171,22 @@ impl<R: Request> Shared<R> {
 
     /// The sources that a controller which starts waits for, and why each is not in sync, where it knows.
     pub(crate) fn not_synced(&self) -> Vec<(Arc<str>, Option<String>)> {
-        let waiting: Vec<_> = {
+        let waiting: Vec<(_, Option<String>, Option<Trouble>)> = {
             let work = self.work();
             let required = work.watches.all.values().filter(|watched| !watched.optional);
             required
-                .filter(|watched| matches!(watched.state, State::New(_) | State::Waiting))
-                .map(|watched| (watched.name.clone(), watched.trouble.clone()))
+                .filter(|watched| !matches!(watched.state, State::Synced))
+                .map(|watched| match &watched.state {
+                    State::Failed(why) => (watched.name.clone(), Some(why.to_string()), None),
+                    _ => (watched.name.clone(), None, watched.trouble.clone()),
+                })
                 .collect()
         };
         // Foreign code, asked outside the lock.
         let ask = |trouble: Option<Trouble>| trouble.and_then(|ask| ask());
         waiting
             .into_iter()
-            .map(|(name, trouble)| (name, ask(trouble)))
+            .map(|(name, why, trouble)| (name, why.or_else(|| ask(trouble))))
             .collect()
     }
 

@@ -7,6 +7,7 @@ mod informer;
 mod kinds;
 mod later;
 mod life;
+mod lines;
 mod mapping;
 mod namespaces;
 mod outcomes;

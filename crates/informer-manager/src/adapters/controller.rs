@@ -10,6 +10,9 @@ use crate::{BoxError, Group, Life, Runnable, Stop};
 
 /// Runs on the leader, unless it was told to need no election; one that warms up starts its sources before. After a stop what it
 /// reconciles may finish within the manager's grace time, which stands in for the controller's own.
+///
+/// A kind that it waits for and that is broken or absent stops nobody else: it is named and waited for, unless the controller's builder
+/// says [`Late::Fail`](informer_controller::Late::Fail).
 impl<R: Request> Runnable for Controller<R> {
     fn name(&self) -> Arc<str> {
         Self::name(self).into()
@@ -29,7 +32,7 @@ impl<R: Request> Runnable for Controller<R> {
         Box::pin(async move {
             let controller = self.clone();
             life.name_busy(move || controller.reconciling().iter().map(named).collect());
-            let mut run = std::pin::pin!(self.run_when(life.leading()));
+            let mut run = std::pin::pin!(self.run_among(life.leading()));
             let ended = select! {
                 biased;
                 ended = run.as_mut() => ended?,

@@ -12,6 +12,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+pub use informer_controller::Late;
+
 pub use self::entry::Id;
 use self::{
     entry::{Entry, State},
@@ -43,16 +45,6 @@ impl From<Duration> for Grace {
     }
 }
 
-/// What happens when a group is not ready in time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Late {
-    /// The next group starts without it: what is broken stops nobody else.
-    #[default]
-    GoOn,
-    /// The manager stops with an error.
-    Fail,
-}
-
 /// The numbers of a manager.
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
@@ -60,7 +52,7 @@ pub struct Options {
     pub grace: Grace,
     /// How long a group may take until it is ready, `None` for ever; two minutes.
     pub ready_within: Option<Duration>,
-    /// What happens when it is not.
+    /// What happens when it is not: the next group starts without it, or the manager stops with an error.
     pub late: Late,
     /// Whether there is an election. Without one, this replica leads.
     pub election: bool,

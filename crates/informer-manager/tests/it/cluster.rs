@@ -6,7 +6,7 @@ use informer_client::{Kinds, LiveClient, ReadClientExt, WriteClientExt, WriteOpt
 use informer_controller::{Action, Controller};
 use informer_core::{ObjectKey, Resource, TokioClock};
 use informer_manager::{Cluster, Group, Manager};
-use informer_testkit::{FakeApi, FakeTransport, SharedApi};
+use informer_testkit::{FakeApi, FakeTransport, ResourceDef, SharedApi};
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use serde_json::json;
 
@@ -120,6 +120,49 @@ async fn clusters_come_and_go_while_the_manager_runs() {
             ("near maps".into(), Group::LeaderElection)
         ]
     );
+    assert!(running.stop().await.unwrap().is_clean());
+}
+
+/// Default settings, and a kind whose definition is installed after four minutes: nobody ends, and it is picked up.
+#[tokio::test(start_paused = true)]
+async fn t50_a_controller_waits_for_a_kind_that_is_absent_and_stops_no_other() {
+    let (api, main) = cluster("");
+    let secrets = Resource::namespaced("", "v1", "secrets", "Secret");
+    api.with(|api| api.unregister(&secrets));
+    let (log, late) = (Log::default(), Log::default());
+    let waiting = {
+        let late = late.clone();
+        Controller::builder("late")
+            .for_(main.kind::<Secret>().unwrap())
+            .reconcile(move |key: ObjectKey, _| {
+                late.say(key.to_string());
+                async { Ok::<_, Infallible>(Action::Done) }
+            })
+            .build()
+            .unwrap()
+    };
+    let running = Manager::builder()
+        .cluster(&main)
+        .controller(&controller("maps", &main, &log))
+        .controller(&waiting)
+        .build()
+        .unwrap()
+        .spawn();
+    running.handle().elected().await;
+    sleep(secs(240)).await;
+    assert_eq!(log.take(), ["default/map"]);
+    assert!(waiting.status().overdue && !running.is_finished());
+    assert_eq!(ready(&running).0, 500);
+
+    api.with(|api| {
+        api.register(ResourceDef::new(secrets.clone()));
+        let object = json!({"metadata": {"namespace": "default", "name": "token"}});
+        api.create(&secrets, object).unwrap();
+    });
+    sleep(secs(60)).await;
+    assert_eq!(late.take(), ["default/token"]);
+    assert!(!waiting.status().overdue);
+    assert_eq!(ready(&running).0, 200);
     assert!(running.stop().await.unwrap().is_clean());
 }
 

@@ -3,13 +3,13 @@
 use std::{
     convert::Infallible,
     sync::{
-        Arc,
+        Arc, Mutex,
         atomic::{AtomicBool, Ordering::SeqCst},
     },
     task::Poll,
 };
 
-use informer_controller::{Action, Builder, Controller, ForObject, Requests, channel};
+use informer_controller::{Action, Builder, Controller, ForObject, Phase, Requests, channel};
 use informer_core::{Decoded, FailureClass, Identity, ObjectKey, SourceError, Stamp, Watched};
 use informer_manager::{Group, Late, Manager, Stop};
 use informer_reflector::{ListWatch, feed};
@@ -169,7 +169,7 @@ fn pods(name: &str, forbidden: bool) -> (Arc<AtomicBool>, SharedInformer<ObjectK
     (forbidden, informer)
 }
 
-fn reconciling(log: &Log, informer: &SharedInformer<ObjectKey, ()>) -> Controller<ObjectKey> {
+fn reconciling(log: &Log, informer: &SharedInformer<ObjectKey, ()>) -> Builder<ObjectKey> {
     let log = log.clone();
     Controller::builder(informer.name())
         .watches(informer, ForObject)
@@ -177,10 +177,6 @@ fn reconciling(log: &Log, informer: &SharedInformer<ObjectKey, ()>) -> Controlle
             log.say(key.to_string());
             async { Ok::<_, Infallible>(Action::Done) }
         })
-        .sync_timeout(None)
-        .needs_leader_election(true)
-        .build()
-        .unwrap()
 }
 
 #[tokio::test(start_paused = true)]
@@ -188,7 +184,15 @@ async fn t06_a_kind_that_cannot_sync_is_named_and_stops_nobody_else() {
     let log = Log::default();
     let (_, fine) = pods("pods", false);
     let (forbidden, broken) = pods("secrets", true);
-    let controllers = [reconciling(&log, &fine), reconciling(&log, &broken)];
+    let told: Arc<Mutex<Vec<String>>> = Arc::default();
+    let hook = told.clone();
+    let controllers = [
+        reconciling(&log, &fine).build().unwrap(),
+        reconciling(&log, &broken)
+            .on_source_error(move |error| hook.lock().unwrap().push(error.to_string()))
+            .build()
+            .unwrap(),
+    ];
     let running = Manager::builder()
         .informer(&fine)
         .informer(&broken)
@@ -199,8 +203,21 @@ async fn t06_a_kind_that_cannot_sync_is_named_and_stops_nobody_else() {
         .spawn();
     let handle = running.handle().clone();
     handle.elected().await;
-    sleep(secs(1)).await;
+    // Longer than controllers wait for their sources by default, twice.
+    sleep(secs(300)).await;
     assert_eq!(log.take(), ["default/web"], "the other kind is reconciled");
+    let status = controllers[1].status();
+    assert_eq!((status.phase, status.overdue), (Phase::Syncing, true));
+    assert_eq!(status.waiting_for.len(), 1);
+    let trouble = status.sources[0].trouble.clone().unwrap();
+    assert!(trouble.contains("you may not list pods"), "{trouble}");
+    let told = told.lock().unwrap().clone();
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert!(
+        told[0].starts_with("controller \"secrets\": secrets is not in sync after 120s: ")
+            && told[0].contains("you may not list pods"),
+        "{told:?}"
+    );
 
     let text = |reply: informer_manager::Reply| (reply.status, String::from_utf8(reply.body).unwrap());
     assert_eq!(
@@ -223,6 +240,32 @@ async fn t06_a_kind_that_cannot_sync_is_named_and_stops_nobody_else() {
     assert_eq!(text(handle.readyz().answer("")), (200, "ok".into()));
     assert_eq!(log.take(), ["default/web"]);
     assert!(running.stop().await.unwrap().is_clean());
+}
+
+/// As upstream: the controller ends when its time is over, and the manager with it.
+#[tokio::test(start_paused = true)]
+async fn cm_01_a_controller_may_end_the_manager_and_names_kind_and_cause() {
+    let log = Log::default();
+    let (_, fine) = pods("pods", false);
+    let (_, broken) = pods("secrets", true);
+    let running = Manager::builder()
+        .informer(&fine)
+        .informer(&broken)
+        .controller(&reconciling(&log, &fine).build().unwrap())
+        .controller(&reconciling(&log, &broken).late(Late::Fail).build().unwrap())
+        .build()
+        .unwrap()
+        .spawn();
+    let watch = Watch::start();
+    let error = running.ended().await.unwrap_err();
+    assert_eq!(watch.elapsed().as_secs(), 120);
+    assert_eq!(error.runnable(), Some("secrets"));
+    let cause = std::error::Error::source(&error).unwrap().to_string();
+    assert!(
+        cause.contains("not in sync: secrets (") && cause.contains("you may not list pods"),
+        "{cause}"
+    );
+    assert_eq!(log.take(), ["default/web"]);
 }
 
 #[tokio::test(start_paused = true)]
