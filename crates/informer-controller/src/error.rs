@@ -2,6 +2,8 @@
 
 use std::{error::Error, fmt, sync::Arc, time::Duration};
 
+use crate::{BoxError, Terminal};
+
 /// How an attempt at a request failed. The reconciler's own error is the [`source`](Error::source).
 #[derive(Debug, Clone)]
 pub struct ReconcileError {
@@ -19,8 +21,39 @@ enum Kind {
 }
 
 impl ReconcileError {
-    pub(crate) fn failed(terminal: bool, error: impl Error + Send + Sync + 'static) -> Self {
-        let error = Arc::new(error);
+    /// The error of a reconciler, which is terminal if it or one of its causes [says so](crate::terminal). One that is of this type already
+    /// stays as it is.
+    #[must_use]
+    pub fn new(error: impl Into<BoxError>) -> Self {
+        let error = match error.into().downcast::<Self>() {
+            Ok(own) => return *own,
+            Err(error) => error,
+        };
+        match error.downcast::<Terminal>() {
+            Ok(terminal) => Self::terminal(terminal.into_inner()),
+            Err(error) => Self::failed(Terminal::is_in(&*error), error),
+        }
+    }
+
+    /// The error of a reconciler that trying again does not help.
+    #[must_use]
+    pub fn terminal(error: impl Into<BoxError>) -> Self {
+        match error.into().downcast::<Self>() {
+            Ok(own) => match own.kind {
+                Kind::Failed { error, .. } => Self {
+                    kind: Kind::Failed {
+                        error,
+                        terminal: true,
+                    },
+                },
+                Kind::Panicked(_) | Kind::TimedOut(_) => *own,
+            },
+            Err(error) => Self::failed(true, error),
+        }
+    }
+
+    fn failed(terminal: bool, error: BoxError) -> Self {
+        let error = Arc::from(error);
         Self {
             kind: Kind::Failed { error, terminal },
         }
@@ -38,7 +71,7 @@ impl ReconcileError {
         }
     }
 
-    /// The reconciler said that trying again is of no use.
+    /// The reconciler's error said that trying again is of no use.
     #[must_use]
     pub fn is_terminal(&self) -> bool {
         matches!(self.kind, Kind::Failed { terminal: true, .. })

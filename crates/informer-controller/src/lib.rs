@@ -14,7 +14,7 @@
 //!    beside it ([`Late`]); other controllers do not wait.
 //! 2. A request is never reconciled twice at the same time. One that is enqueued meanwhile is reconciled once more afterwards.
 //! 3. A failed request comes back after a delay that doubles with each failure, a successful one only when something happens or it asked
-//!    for it; an [`Attempt`] says which it is and what failed before.
+//!    for it; an [`Attempt`] says which it is and what failed before. One whose error is [`terminal`] waits for the next change.
 //! 4. A panic is a failure of that request. It stops nothing else.
 //! 5. A change whose mapping fails is mapped again later. Nothing is lost.
 //! 6. After [`Controller::stop`] no reconcile begins. Those that run may finish within the grace time; what waited is reported.
@@ -80,6 +80,7 @@ mod reconciler;
 mod shared;
 mod source;
 mod status;
+mod terminal;
 mod watchable;
 
 pub use action::{Action, Attempt};
@@ -106,6 +107,7 @@ pub use source::{
     Requests, Source, SourceContext, Started, TaskSource, channel, gate, optional, source_fn, task_source,
 };
 pub use status::{Counts, Phase, SourceStatus, Status, WatchId};
+pub use terminal::{Terminal, terminal};
 pub use watchable::{BoxError, Watchable};
 
 use std::{fmt::Debug, hash::Hash};

@@ -1,10 +1,10 @@
 //! Reconcilers that are given the object.
 
-use std::{error::Error, fmt, future::Future, sync::Arc};
+use std::{fmt, future::Future, sync::Arc};
 
 use informer_core::{Entry, Key, Store};
 
-use crate::{Action, Attempt, Reconciler};
+use crate::{Action, Attempt, BoxError, Reconciler};
 
 /// A function of the newest state of the object as a [`Reconciler`]: see [`reconcile_objects`].
 pub struct ObjectReconciler<Q, K, F> {
@@ -19,7 +19,7 @@ where
     Q: Key,
     F: Fn(Entry<Q, K>, Attempt) -> A + Send + Sync,
     A: Future<Output = Result<Action, E>> + Send,
-    E: Error + Send + Sync + 'static,
+    E: Into<BoxError>,
 {
     ObjectReconciler { store, call }
 }
@@ -30,7 +30,7 @@ where
     K: Send + Sync + 'static,
     F: Fn(Entry<Q, K>, Attempt) -> A + Send + Sync,
     A: Future<Output = Result<Action, E>> + Send,
-    E: Error + Send + Sync + 'static,
+    E: Into<BoxError>,
 {
     type Error = E;
 

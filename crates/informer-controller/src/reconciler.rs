@@ -1,23 +1,23 @@
 //! Reconcilers: what a controller is for.
 
-use std::{error::Error, fmt, future::Future, marker::PhantomData, sync::Arc};
+use std::{fmt, future::Future, marker::PhantomData, sync::Arc};
 
 use informer_core::BoxFuture;
 
-use crate::{Action, Attempt, ReconcileError};
+use crate::{Action, Attempt, BoxError, ReconcileError};
 
 /// Makes the world look as it should, for one request (controller-runtime `reconcile.Reconciler`).
 ///
 /// It is level based: it is told that something about the request changed, not what. It reads the newest state itself, and may be called
 /// though nothing is to do. The controller never calls it twice at the same time with equal requests, but may with different ones.
 pub trait Reconciler<R>: Send + Sync {
-    /// How it fails.
-    type Error: Error + Send + Sync + 'static;
+    /// How it fails: any error, or something that becomes one, such as `anyhow::Error`, [`BoxError`] and `String`.
+    type Error: Into<BoxError>;
 
     /// Reconciles `request`.
     ///
     /// # Errors
-    /// The request comes back after a delay, unless [`is_terminal`](Self::is_terminal) says that this is of no use.
+    /// The request comes back after a delay, unless the error says that this is of no use: see [`terminal`](crate::terminal).
     ///
     /// # Cancel safety
     /// The future is dropped where it awaits when the controller's timeout or grace time is over.
@@ -26,11 +26,6 @@ pub trait Reconciler<R>: Send + Sync {
         request: R,
         attempt: Attempt,
     ) -> impl Future<Output = Result<Action, Self::Error>> + Send;
-
-    /// Whether this error will not go away by trying again: the request waits for the next change (controller-runtime `TerminalError`).
-    fn is_terminal(&self, _error: &Self::Error) -> bool {
-        false
-    }
 }
 
 impl<R, T: Reconciler<R> + ?Sized> Reconciler<R> for Arc<T> {
@@ -42,10 +37,6 @@ impl<R, T: Reconciler<R> + ?Sized> Reconciler<R> for Arc<T> {
         attempt: Attempt,
     ) -> impl Future<Output = Result<Action, Self::Error>> + Send {
         (**self).reconcile(request, attempt)
-    }
-
-    fn is_terminal(&self, error: &Self::Error) -> bool {
-        (**self).is_terminal(error)
     }
 }
 
@@ -60,7 +51,7 @@ pub fn reconcile_fn<R, E, F, A>(call: F) -> FnReconciler<F, R>
 where
     F: Fn(R, Attempt) -> A + Send + Sync,
     A: Future<Output = Result<Action, E>> + Send,
-    E: Error + Send + Sync + 'static,
+    E: Into<BoxError>,
 {
     FnReconciler {
         call,
@@ -72,7 +63,7 @@ impl<R, E, F, A> Reconciler<R> for FnReconciler<F, R>
 where
     F: Fn(R, Attempt) -> A + Send + Sync,
     A: Future<Output = Result<Action, E>> + Send,
-    E: Error + Send + Sync + 'static,
+    E: Into<BoxError>,
 {
     type Error = E;
 
@@ -101,7 +92,7 @@ impl<R: Send + 'static, T: Reconciler<R>> DynReconciler<R> for Erased<T> {
         // The call itself is inside the future, so that a panic of it is one of the future's.
         Box::pin(async move {
             let result = self.0.reconcile(request, attempt).await;
-            result.map_err(|error| ReconcileError::failed(self.0.is_terminal(&error), error))
+            result.map_err(ReconcileError::new)
         })
     }
 }
@@ -122,10 +113,6 @@ impl<R> Reconciler<R> for BoxReconciler<R> {
         attempt: Attempt,
     ) -> impl Future<Output = Result<Action, ReconcileError>> + Send {
         self.0.reconcile(request, attempt)
-    }
-
-    fn is_terminal(&self, error: &ReconcileError) -> bool {
-        error.is_terminal()
     }
 }
 

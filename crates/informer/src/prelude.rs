@@ -14,7 +14,9 @@ pub use informer_client::K8s;
 #[cfg(feature = "client")]
 pub use informer_client::{Client, Selectors};
 #[cfg(feature = "controller")]
-pub use informer_controller::{Action, Attempt, Controller, ForObject, ForOwner, PredicateExt, Reconciler};
+pub use informer_controller::{
+    Action, Attempt, Controller, ForObject, ForOwner, PredicateExt, Reconciler, terminal,
+};
 #[cfg(feature = "events")]
 pub use informer_events::{Broadcaster, EventKind, ObjectReference, Recorder};
 #[cfg(feature = "hyper")]

@@ -4,7 +4,6 @@ mod options;
 mod watching;
 
 use std::{
-    error::Error,
     fmt,
     future::Future,
     hash::{BuildHasher, RandomState},
@@ -17,7 +16,7 @@ use informer_workqueue::{Config, DelayedCopy, ItemExponential, Metrics, Queue, R
 
 use self::watching::Later;
 use crate::{
-    Action, Attempt, BoxReconciler, BuildError, Controller, ReconcileMetrics, ReconcileMetricsProvider,
+    Action, Attempt, BoxError, BoxReconciler, BuildError, Controller, ReconcileMetrics, ReconcileMetricsProvider,
     Reconciler, Request,
     late::OnSourceError,
     names::Claim,
@@ -101,13 +100,13 @@ impl<R: Request> Builder<R> {
         self
     }
 
-    /// What it is for, as a closure.
+    /// What it is for, as a closure. Its error may be [`terminal`](crate::terminal).
     #[must_use]
     pub fn reconcile<F, A, E>(self, reconcile: F) -> Self
     where
         F: Fn(R, Attempt) -> A + Send + Sync + 'static,
         A: Future<Output = Result<Action, E>> + Send + 'static,
-        E: Error + Send + Sync + 'static,
+        E: Into<BoxError> + 'static,
     {
         self.reconciler(reconcile_fn(reconcile))
     }

@@ -1,11 +1,14 @@
 //! What becomes of a request after each outcome of its reconcile.
 
-use std::{convert::Infallible, error::Error as _, time::Duration};
+use std::{convert::Infallible, error::Error as _, fmt, time::Duration};
 
-use informer_controller::{Action, Attempt, BoxReconciler, Controller, Reconciler, channel};
+use informer_controller::{
+    Action, Attempt, BoxError, BoxReconciler, Controller, ReconcileError, Reconciler, Terminal, channel,
+    reconcile_objects, terminal,
+};
 use informer_workqueue::{AddOptions, FastSlow};
 
-use crate::support::{Log, Oops, Watch, ms, secs, settle, sleep};
+use crate::support::{Feed, Log, Oops, PodEntry, Watch, ms, secs, settle, sleep};
 
 /// Fails `attempt.number` under three; 5 ms, then 10.
 #[tokio::test(start_paused = true)]
@@ -89,18 +92,16 @@ async fn requeue_after_comes_back_and_forgets_failures() {
 struct Picky;
 
 impl Reconciler<u32> for Picky {
-    type Error = Oops;
+    type Error = BoxError;
 
-    async fn reconcile(&self, request: u32, attempt: Attempt) -> Result<Action, Oops> {
-        if attempt.number == 1 {
-            Err(Oops(request))
+    async fn reconcile(&self, request: u32, attempt: Attempt) -> Result<Action, BoxError> {
+        if attempt.number == 1 && request == 13 {
+            Err(terminal(Oops(request)).into())
+        } else if attempt.number == 1 {
+            Err(Oops(request).into())
         } else {
             Ok(Action::Done)
         }
-    }
-
-    fn is_terminal(&self, error: &Oops) -> bool {
-        error.0 == 13
     }
 }
 
@@ -240,4 +241,115 @@ async fn t49_priority_is_kept_over_requeues_and_overridden_by_the_action() {
     controller.queue().add(1, AddOptions::default().priority(42));
     assert_eq!(log.wait_for(4).await, [42, 42, 42, -3]);
     drop(running);
+}
+
+/// An error of the user's whose cause is somebody else's.
+#[derive(Debug)]
+struct Outer(BoxError);
+
+impl fmt::Display for Outer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the outer")
+    }
+}
+
+impl std::error::Error for Outer {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&*self.0)
+    }
+}
+
+/// As `anyhow::Error` boxes what it holds: shown and asked for its source like the error itself, and of another type.
+#[derive(Debug)]
+struct Disguise(Terminal);
+
+impl fmt::Display for Disguise {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl std::error::Error for Disguise {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.0.source()
+    }
+}
+
+/// However the error is wrapped, and whatever kind of reconciler returned it.
+#[tokio::test(start_paused = true)]
+async fn t44_an_error_says_that_it_is_terminal_wherever_it_is_in_the_chain() {
+    let errors: [(fn() -> BoxError, bool); 9] = [
+        (|| terminal(Oops(1)).into(), true),
+        (|| terminal("just text").into(), true),
+        (|| Outer(terminal(Oops(1)).into()).into(), true),
+        (|| Outer(Outer(terminal(Oops(1)).into()).into()).into(), true),
+        (|| terminal(Outer(Oops(1).into())).into(), true),
+        (|| Disguise(terminal(Oops(1))).into(), true),
+        (|| ReconcileError::terminal(Oops(1)).into(), true),
+        (|| Outer(Oops(1).into()).into(), false),
+        (|| ReconcileError::new(Oops(1)).into(), false),
+    ];
+    for (n, (make, is_terminal)) in errors.into_iter().enumerate() {
+        let (requests, source) = channel("test");
+        let controller = Controller::builder("c")
+            .source(source)
+            .reconcile(move |(), _| async move { Err::<Action, _>(make()) })
+            .build()
+            .unwrap();
+        let running = controller.spawn().unwrap();
+        requests.send(()).await.unwrap();
+        sleep(secs(10)).await;
+        let counts = controller.status().counts;
+        assert_eq!(counts.terminal, u64::from(is_terminal), "{n}");
+        assert_eq!(counts.failed == 1, is_terminal, "{n}");
+        running.stop().await.unwrap();
+    }
+    // The user's own error is the cause of ours, not the mark.
+    let error = ReconcileError::new(terminal(Oops(1)));
+    assert_eq!(error.to_string(), "reconcile failed for good");
+    assert_eq!(error.source().unwrap().downcast_ref(), Some(&Oops(1)));
+    let twice = ReconcileError::new(ReconcileError::new(Outer(Oops(1).into())));
+    assert_eq!(twice.source().unwrap().to_string(), "the outer");
+}
+
+/// A reconciler of objects may say so, too, and fail with what is no error by itself.
+#[tokio::test(start_paused = true)]
+async fn errors_are_whatever_becomes_one() {
+    let (feed, informer) = Feed::informer();
+    let _informing = informer.spawn().unwrap();
+    feed.list(&["ns/bad", "ns/worse"]);
+    let reconciler = reconcile_objects(informer.store(), |pod: PodEntry, _| async move {
+        match pod.key.name() {
+            "bad" => Err(format!("{} is bad", pod.key).into()),
+            _ => Err::<Action, BoxError>(terminal(format!("{} is worse", pod.key)).into()),
+        }
+    });
+    let controller = Controller::builder("c")
+        .for_(&informer)
+        .reconciler(reconciler)
+        .build()
+        .unwrap();
+    let running = controller.spawn().unwrap();
+    sleep(secs(10)).await;
+    let counts = controller.status().counts;
+    assert_eq!(counts.terminal, 1);
+    assert!(counts.failed > 5, "{counts:?}");
+    running.stop().await.unwrap();
+
+    let (requests, source) = channel("test");
+    let controller = Controller::builder("c")
+        .source(source)
+        .reconcile(|(), attempt: Attempt| async move {
+            match attempt.last_error {
+                None => Err("text is an error".to_owned()),
+                Some(_) => Ok(Action::Done),
+            }
+        })
+        .build()
+        .unwrap();
+    let running = controller.spawn().unwrap();
+    requests.send(()).await.unwrap();
+    sleep(secs(1)).await;
+    assert_eq!(controller.status().counts.succeeded, 1);
+    running.stop().await.unwrap();
 }

@@ -6,8 +6,8 @@ use std::{
 };
 
 use informer_controller::{
-    Action, Attempt, Controller, ReconcileMetrics, ReconcileMetricsProvider, ReconcileResult, Reconciler,
-    channel,
+    Action, Attempt, BoxError, Controller, ReconcileMetrics, ReconcileMetricsProvider, ReconcileResult,
+    Reconciler, channel, terminal,
 };
 use informer_workqueue::Metrics;
 use tokio::time::timeout;
@@ -81,24 +81,20 @@ struct Script {
 }
 
 impl Reconciler<u32> for Script {
-    type Error = Oops;
+    type Error = BoxError;
 
-    async fn reconcile(&self, _: u32, attempt: Attempt) -> Result<Action, Oops> {
+    async fn reconcile(&self, _: u32, attempt: Attempt) -> Result<Action, BoxError> {
         let turn = self.log.all().len();
         self.log.push((attempt.number, self.watch.ms(), attempt.priority));
         match self.says.get(turn).copied().unwrap_or(Say::Done) {
             Say::Done => Ok(Action::Done),
             Say::After(after) => Ok(Action::requeue_after(ms(after))),
             Say::Requeue => Ok(Action::requeue()),
-            Say::Fail => Err(Oops(1)),
-            Say::FailForGood => Err(Oops(13)),
+            Say::Fail => Err(Oops(1).into()),
+            Say::FailForGood => Err(terminal(Oops(13)).into()),
             Say::Panic => panic!("as told"),
             Say::Hang => std::future::pending().await,
         }
-    }
-
-    fn is_terminal(&self, error: &Oops) -> bool {
-        error.0 == 13
     }
 }
 
