@@ -25,6 +25,11 @@ impl<T> Future for Contained<'_, T> {
     }
 }
 
+/// What foreign code answers that does not wait; a panic is a value.
+pub(crate) fn contained<T>(call: impl FnOnce() -> T) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(call)).map_err(|panic| message(&*panic).to_owned())
+}
+
 /// What a panic says.
 pub(crate) fn message(panic: &(dyn Any + Send)) -> &str {
     panic

@@ -36,6 +36,8 @@ pub enum Fault {
     /// It will never be in sync. A controller that waits for it to start waits until it is
     /// [dropped](crate::Controller::unwatch).
     Failed,
+    /// What it runs panicked, and is run again after this time. `None`: it cannot be.
+    Panicked(Option<Duration>),
 }
 
 impl fmt::Display for SourceError {
@@ -44,6 +46,8 @@ impl fmt::Display for SourceError {
         match self.fault {
             Fault::Late(after) => write!(f, "is not in sync after {after:?}")?,
             Fault::Failed => f.write_str("failed")?,
+            Fault::Panicked(None) => f.write_str("panicked, and is over")?,
+            Fault::Panicked(Some(wait)) => write!(f, "panicked, and is run again in {wait:?}")?,
         }
         match &self.why {
             Some(why) => write!(f, ": {why}"),

@@ -103,8 +103,7 @@ pub use predicate::{
 };
 pub use reconciler::{BoxReconciler, FnReconciler, Reconciler, reconcile_fn};
 pub use source::{
-    ChannelClosed, ChannelSource, FnSource, Gate, InformerSource, KindSource, LOW_PRIORITY, Optional,
-    Requests, Source, SourceContext, Started, TaskSource, channel, gate, optional, source_fn, task_source,
+    ChannelClosed, ChannelSource, FnSource, Gate, InformerSource, KindSource, LOW_PRIORITY, Optional, Requests, Source, SourceContext, Started, TaskSource, channel, gate, optional, retried_source, source_fn, task_source,
 };
 pub use status::{Counts, Phase, SourceStatus, Status, WatchId};
 pub use terminal::{Terminal, terminal};

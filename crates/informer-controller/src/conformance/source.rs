@@ -7,7 +7,7 @@ use informer_workqueue::{Queue, WorkQueue};
 use tokio::select;
 
 use super::Report;
-use crate::{Request, Source, SourceContext, Started};
+use crate::{Request, Source, SourceContext, Started, source::Run};
 
 /// Makes a source name one more request, each time that it is called.
 pub type Trigger = Box<dyn FnMut() -> BoxFuture<'static, ()> + Send>;
@@ -25,6 +25,7 @@ pub struct SourceSuite<R> {
 struct Rig<R> {
     queue: Arc<dyn WorkQueue<R>>,
     started: Started,
+    run: Option<BoxFuture<'static, ()>>,
     trigger: Trigger,
 }
 
@@ -93,9 +94,11 @@ impl<R: Request> SourceSuite<R> {
         let clock = BoxClock::new(TokioClock);
         let queue: Arc<dyn WorkQueue<R>> = Arc::new(Queue::new(clock.clone()));
         let started = source.start(SourceContext::new(queue.clone(), clock));
+        let mut started = started.map_err(|error| error.to_string())?;
         Ok(Rig {
             queue,
-            started: started.map_err(|error| error.to_string())?,
+            run: started.run.take().map(Run::into_future),
+            started,
             trigger,
         })
     }
@@ -137,7 +140,7 @@ impl<R: Request> SourceSuite<R> {
         let mut rig = self.start()?;
         rig.sync(self.patience).await?;
         let (before, mut trigger) = (rig.queue.len(), rig.trigger);
-        drop(rig.started);
+        drop((rig.run, rig.started));
         select! {
             biased;
             () = trigger() => {}
@@ -155,7 +158,7 @@ impl<R: Request> SourceSuite<R> {
 
 impl<R: Request> Rig<R> {
     async fn sync(&mut self, patience: Duration) -> Result<(), String> {
-        let Started { synced, run, .. } = &mut self.started;
+        let (synced, run) = (&mut self.started.synced, &mut self.run);
         let live = async {
             if let Some(run) = run.as_mut() {
                 run.await;
@@ -172,10 +175,10 @@ impl<R: Request> Rig<R> {
     }
 
     async fn live(&mut self) {
-        if let Some(run) = &mut self.started.run {
+        if let Some(run) = &mut self.run {
             run.await;
         }
-        self.started.run = None;
+        self.run = None;
         std::future::pending().await
     }
 }

@@ -1,5 +1,6 @@
 //! Runs a controller: sources, workers, and the end.
 
+mod run;
 mod start;
 mod work;
 
@@ -122,7 +123,7 @@ async fn elect<R: Request>(shared: &Shared<R>, mut elected: Pin<&mut (impl Futur
 
 /// Waits to lead while the sources bring requests. Also returns when the controller is stopped.
 async fn stand_by<R: Request>(
-    shared: &Shared<R>,
+    shared: &Arc<Shared<R>>,
     sources: &mut Sources,
     elected: Pin<&mut (impl Future<Output = ()> + Send)>,
 ) -> Result<(), RunError> {
@@ -222,7 +223,7 @@ async fn stopped<R: Request>(shared: &Shared<R>) {
 
 impl<R: Request> Shared<R> {
     /// Waits for so long; without end if the clock cannot say when that is.
-    async fn sleep(&self, limit: Duration) {
+    pub(super) async fn sleep(&self, limit: Duration) {
         match self.clock.now().checked_add(limit) {
             Some(at) => self.clock.sleep_until(at).await,
             None => std::future::pending().await,

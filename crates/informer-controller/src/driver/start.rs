@@ -3,16 +3,19 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     future::poll_fn,
+    pin::Pin,
     sync::Arc,
     task::{Context, Poll},
     time::Duration,
 };
 
-use informer_core::BoxFuture;
 use tokio::{select, sync::watch, task::JoinSet};
 
+use super::run::{self, panicked};
 use crate::{
-    BoxError, Fault, Late, Request, RunError, Source, SourceContext, WatchId, error::RunErrorKind,
+    BoxError, Fault, Late, Request, RunError, Source, SourceContext, WatchId,
+    contain::{Contained, contained},
+    error::RunErrorKind,
     shared::Shared,
 };
 
@@ -31,13 +34,13 @@ pub(super) struct Sources {
 
 struct Waiting {
     name: Arc<str>,
-    synced: BoxFuture<'static, Result<(), BoxError>>,
+    synced: Contained<'static, Result<(), BoxError>>,
     optional: bool,
 }
 
 impl Sources {
     /// Starts them all.
-    pub(super) fn start<R: Request>(shared: &Shared<R>, late: Late) -> Result<Self, RunError> {
+    pub(super) fn start<R: Request>(shared: &Arc<Shared<R>>, late: Late) -> Result<Self, RunError> {
         let mut this = Self {
             waiting: BTreeMap::new(),
             failed: BTreeSet::new(),
@@ -51,7 +54,7 @@ impl Sources {
     }
 
     /// Waits until all that must be are in sync.
-    pub(super) async fn synced<R: Request>(&mut self, shared: &Shared<R>) -> Result<(), RunError> {
+    pub(super) async fn synced<R: Request>(&mut self, shared: &Arc<Shared<R>>) -> Result<(), RunError> {
         let limit = shared.options.sync_timeout;
         let over = || async move {
             match limit {
@@ -76,7 +79,7 @@ impl Sources {
     }
 
     /// They had their time.
-    fn overdue<R: Request>(&self, shared: &Shared<R>, limit: Duration) -> Result<(), RunError> {
+    fn overdue<R: Request>(&self, shared: &Arc<Shared<R>>, limit: Duration) -> Result<(), RunError> {
         let culprits = shared.not_synced();
         if self.late == Late::Fail {
             let (names, why) = culprits.into_iter().unzip();
@@ -95,12 +98,9 @@ impl Sources {
     /// # Errors
     /// When one fails that a controller which starts waits for.
     ///
-    /// # Panics
-    /// With the panic of a source.
-    ///
     /// # Cancel safety
     /// Dropping the future loses nothing.
-    pub(super) async fn step<R: Request>(&mut self, shared: &Shared<R>) -> Result<(), RunError> {
+    pub(super) async fn step<R: Request>(&mut self, shared: &Arc<Shared<R>>) -> Result<(), RunError> {
         let ended = async {
             match self.runs.join_next().await {
                 Some(ended) => ended,
@@ -112,24 +112,26 @@ impl Sources {
             // The sender lives as long as `shared`.
             _ = self.changed.changed() => return self.admit(shared),
             settled = poll_fn(|cx| poll_settled(&mut self.waiting, cx)) => return self.settle(shared, settled),
-            ended = ended => if let Err(error) = ended && let Ok(panic) = error.try_into_panic() {
-                std::panic::resume_unwind(panic);
-            },
+            // Panics of sources are contained in there.
+            _ = ended => {}
         }
         Ok(())
     }
 
     /// Starts those that came, and lets go of those that went.
-    fn admit<R: Request>(&mut self, shared: &Shared<R>) -> Result<(), RunError> {
+    fn admit<R: Request>(&mut self, shared: &Arc<Shared<R>>) -> Result<(), RunError> {
         while let Some((id, source)) = shared.next_new() {
             let name = source.name();
-            let context = SourceContext::new(shared.queue.clone(), shared.clock.clone());
-            match source.start(context) {
+            let context = context(shared, &name);
+            let started = contained(|| source.start(context));
+            match started.unwrap_or_else(|panic| Err(panicked(&panic).into())) {
                 Ok(started) => {
-                    let run = started.run.map(|run| self.runs.spawn(run));
+                    let (shared_too, named) = (shared.clone(), name.clone());
+                    let keep = |run| self.runs.spawn(run::keep(shared_too, id, named, run));
+                    let run = started.run.map(keep);
                     let waiting = Waiting {
                         name,
-                        synced: started.synced,
+                        synced: Contained(started.synced),
                         optional: started.optional || !self.starting,
                     };
                     if shared.began(id, started.optional, started.trouble, started.on_stop, run) {
@@ -146,7 +148,7 @@ impl Sources {
 
     fn settle<R: Request>(
         &mut self,
-        shared: &Shared<R>,
+        shared: &Arc<Shared<R>>,
         (id, result): (WatchId, Result<(), BoxError>),
     ) -> Result<(), RunError> {
         let Some(Waiting { name, optional, .. }) = self.waiting.remove(&id) else {
@@ -164,7 +166,7 @@ impl Sources {
 
     fn fail<R: Request>(
         &mut self,
-        shared: &Shared<R>,
+        shared: &Arc<Shared<R>>,
         id: WatchId,
         name: Arc<str>,
         error: &(dyn std::error::Error + 'static),
@@ -183,12 +185,25 @@ impl Sources {
     }
 }
 
+/// What a source is given. It holds nothing of the controller but the queue.
+fn context<R: Request>(shared: &Arc<Shared<R>>, name: &Arc<str>) -> SourceContext<R> {
+    let mut context = SourceContext::new(shared.queue.clone(), shared.clock.clone());
+    let (weak, name) = (Arc::downgrade(shared), name.clone());
+    context.report = Some(Arc::new(move |fault, why| {
+        if let Some(shared) = weak.upgrade() {
+            shared.tell_source_error(name.clone(), fault, Some(why));
+        }
+    }));
+    context
+}
+
 fn poll_settled(
     waiting: &mut BTreeMap<WatchId, Waiting>,
     cx: &mut Context<'_>,
 ) -> Poll<(WatchId, Result<(), BoxError>)> {
     for (id, waiting) in waiting {
-        if let Poll::Ready(result) = waiting.synced.as_mut().poll(cx) {
+        if let Poll::Ready(result) = Pin::new(&mut waiting.synced).poll(cx) {
+            let result = result.unwrap_or_else(|panic| Err(panicked(&panic).into()));
             return Poll::Ready((*id, result));
         }
     }

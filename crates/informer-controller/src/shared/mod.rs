@@ -16,7 +16,7 @@ use tokio::sync::watch;
 use self::sources::Watches;
 use crate::{
     Action, Attempt, BoxReconciler, Counts, Fault, Late, Phase, ReconcileError, ReconcileMetrics, Request,
-    RunError, Source, SourceError, Status, error::RunErrorKind, id::Ids, late::OnSourceError, metrics::tell,
+    RunError, Source, SourceError, Status, contain::contained, error::RunErrorKind, id::Ids, late::OnSourceError, metrics::tell,
     names::Claim,
 };
 
@@ -167,8 +167,10 @@ impl<R: Request> Shared<R> {
             error = error.why.as_deref(),
             "Trouble with a source: the controller goes on"
         );
-        if let Some(hook) = &self.on_source_error {
-            hook(&error);
+        if let Some(hook) = &self.on_source_error
+            && let Err(panic) = contained(|| hook(&error))
+        {
+            tracing::error!(panic, "The error hook panicked");
         }
     }
 

@@ -7,6 +7,7 @@ use tokio::task::AbortHandle;
 use super::Shared;
 use crate::{
     Request, RunError, Source, SourceStatus, WatchId,
+    contain::contained,
     error::RunErrorKind,
     source::{OnStop, Trouble},
 };
@@ -24,6 +25,8 @@ struct Watched<R> {
     trouble: Option<Trouble>,
     on_stop: Option<OnStop>,
     run: Option<AbortHandle>,
+    /// What it runs panicked, and is run again soon.
+    panicked: Option<Arc<str>>,
 }
 
 enum State<R> {
@@ -55,6 +58,7 @@ impl<R> Watches<R> {
             trouble: None,
             on_stop: None,
             run: None,
+            panicked: None,
         };
         self.all.insert(id, watched);
         id
@@ -133,15 +137,24 @@ impl<R: Request> Shared<R> {
         true
     }
 
-    /// A source is in sync, or never will be.
+    /// A source is in sync, or never will be. What has failed stays so.
     pub(crate) fn settled(&self, id: WatchId, result: Result<(), Arc<str>>) {
-        if let Some(watched) = self.work().watches.all.get_mut(&id) {
+        if let Some(watched) = self.work().watches.all.get_mut(&id)
+            && !matches!(watched.state, State::Failed(_))
+        {
             watched.state = match result {
                 Ok(()) => State::Synced,
                 Err(why) => State::Failed(why),
             };
         }
         self.tell_watches();
+    }
+
+    /// What a source runs panicked, or is run again.
+    pub(crate) fn set_panicked(&self, id: WatchId, why: Option<Arc<str>>) {
+        if let Some(watched) = self.work().watches.all.get_mut(&id) {
+            watched.panicked = why;
+        }
     }
 
     pub(crate) fn is_watched(&self, id: WatchId) -> bool {
@@ -178,15 +191,17 @@ impl<R: Request> Shared<R> {
                 .filter(|watched| !matches!(watched.state, State::Synced))
                 .map(|watched| match &watched.state {
                     State::Failed(why) => (watched.name.clone(), Some(why.to_string()), None),
-                    _ => (watched.name.clone(), None, watched.trouble.clone()),
+                    _ => {
+                        let why = watched.panicked.as_ref().map(ToString::to_string);
+                        (watched.name.clone(), why, watched.trouble.clone())
+                    }
                 })
                 .collect()
         };
         // Foreign code, asked outside the lock.
-        let ask = |trouble: Option<Trouble>| trouble.and_then(|ask| ask());
         waiting
             .into_iter()
-            .map(|(name, why, trouble)| (name, why.or_else(|| ask(trouble))))
+            .map(|(name, why, trouble)| (name, why.or_else(|| asked(trouble))))
             .collect()
     }
 
@@ -195,8 +210,8 @@ impl<R: Request> Shared<R> {
             let work = self.work();
             let status = |(id, watched): (&WatchId, &Watched<R>)| {
                 let (synced, failed) = match &watched.state {
-                    State::New(_) | State::Waiting => (false, None),
-                    State::Synced => (true, None),
+                    State::New(_) | State::Waiting => (false, watched.panicked.clone()),
+                    State::Synced => (true, watched.panicked.clone()),
                     State::Failed(why) => (false, Some(why.clone())),
                 };
                 let status = SourceStatus {
@@ -213,7 +228,7 @@ impl<R: Request> Shared<R> {
         all.into_iter()
             .map(|(mut status, trouble)| {
                 if status.trouble.is_none() {
-                    status.trouble = trouble.and_then(|ask| ask()).map(Into::into);
+                    status.trouble = asked(trouble).map(Into::into);
                 }
                 status
             })
@@ -223,6 +238,12 @@ impl<R: Request> Shared<R> {
     pub(crate) fn tell_watches(&self) {
         self.watches_changed.send_modify(|_| ());
     }
+}
+
+/// Foreign code: what it says of itself.
+fn asked(trouble: Option<Trouble>) -> Option<String> {
+    let ask = trouble?;
+    contained(|| ask()).unwrap_or_else(|panic| Some(format!("it panicked when it was asked: {panic}")))
 }
 
 impl<R> Watched<R> {

@@ -14,7 +14,7 @@ use super::{
     Started,
     kind::{Followed, attach},
 };
-use crate::{KindProvider, Request, Watchable};
+use crate::{Fault, KindProvider, Request, Watchable, contain::Contained, source::Report};
 
 /// How long a provider that has nothing yet is left alone (controller-runtime `pkg/internal/source/kind.go`, `Start`).
 const ASK_AGAIN: Duration = Duration::from_secs(10);
@@ -23,9 +23,10 @@ const ASK_AGAIN: Duration = Duration::from_secs(10);
 pub(super) fn wait_for<Q: Key, K: Send + Sync + 'static>(
     provider: Arc<dyn KindProvider<Q, K>>,
     clock: BoxClock,
+    report: Option<Report>,
 ) -> Started {
     let slot = Arc::new(Slot::<Q, K>::default());
-    let follower = Follower::new(provider, clock, slot.clone());
+    let follower = Follower::new(provider, clock, report, slot.clone());
     let asked = slot.clone();
     Started::new(async move {
         loop {
@@ -44,6 +45,7 @@ pub(super) fn wait_for<Q: Key, K: Send + Sync + 'static>(
 pub(super) struct Follower<Q: Key, K> {
     provider: Arc<dyn KindProvider<Q, K>>,
     clock: BoxClock,
+    report: Option<Report>,
     slot: Arc<Slot<Q, K>>,
 }
 
@@ -58,22 +60,40 @@ struct Now<Q: Key, K> {
 }
 
 impl<Q: Key, K: Send + Sync + 'static> Follower<Q, K> {
-    pub(super) fn new(provider: Arc<dyn KindProvider<Q, K>>, clock: BoxClock, slot: Arc<Slot<Q, K>>) -> Self {
+    pub(super) fn new(
+        provider: Arc<dyn KindProvider<Q, K>>,
+        clock: BoxClock,
+        report: Option<Report>,
+        slot: Arc<Slot<Q, K>>,
+    ) -> Self {
         Self {
             provider,
             clock,
+            report,
             slot,
         }
     }
 
-    /// Follows it for ever; tells when it is in sync for the first time.
+    /// Follows it for ever, whatever panics in what it follows; tells when it is in sync for the first time.
     pub(super) async fn follow<R: Request>(
         &self,
         feed: &Followed<Q, K, R>,
         options: HandlerOptions,
         tell: oneshot::Sender<()>,
     ) {
-        let mut tell = Some(tell);
+        let tell = Mutex::new(Some(tell));
+        // What was followed is followed until there is something else: nothing is lost meanwhile.
+        while let Err(panic) = Contained(Box::pin(self.follow_on(feed, &options, &tell))).await {
+            self.panicked(&panic).await;
+        }
+    }
+
+    async fn follow_on<R: Request>(
+        &self,
+        feed: &Followed<Q, K, R>,
+        options: &HandlerOptions,
+        tell: &Mutex<Option<oneshot::Sender<()>>>,
+    ) {
         let mut before: Option<Arc<dyn Snapshot<Q, K>>> = None;
         loop {
             let watchable = self.open().await;
@@ -95,7 +115,8 @@ impl<Q: Key, K: Send + Sync + 'static> Follower<Q, K> {
             if let Some(before) = before.take() {
                 tell_removed(&*before, &*watchable.store().snapshot(), feed);
             }
-            if let Some(tell) = tell.take() {
+            let first = tell.lock().unwrap_or_else(PoisonError::into_inner).take();
+            if let Some(tell) = first {
                 let _ = tell.send(());
             }
             registration.removed().await;
@@ -111,18 +132,29 @@ impl<Q: Key, K: Send + Sync + 'static> Follower<Q, K> {
     /// Asks until there is something.
     async fn open(&self) -> Arc<dyn Watchable<Q, K>> {
         loop {
-            match self.provider.open().await {
-                Ok(watchable) => {
+            // The call itself is inside the future, so that a panic of it is one of the future's.
+            match Contained(Box::pin(async { self.provider.open().await })).await {
+                Err(panic) => self.panicked(&panic).await,
+                Ok(Ok(watchable)) => {
                     self.slot.lock().watchable = Some(watchable.clone());
                     return watchable;
                 }
-                Err(error) => {
+                Ok(Err(error)) => {
                     let kind = self.provider.resource();
                     tracing::warn!(%kind, error = &*error, "Cannot watch the kind yet: is its definition installed?");
                     self.pause(error.to_string()).await;
                 }
             }
         }
+    }
+
+    /// Foreign code panicked: it is asked again later.
+    async fn panicked(&self, panic: &str) {
+        let why = format!("it panicked: {panic}");
+        if let Some(report) = &self.report {
+            report(Fault::Panicked(Some(ASK_AGAIN)), (&*why).into());
+        }
+        self.pause(why).await;
     }
 
     async fn pause(&self, why: String) {
@@ -166,10 +198,16 @@ impl<Q: Key, K> Slot<Q, K> {
     /// `false`: it was ended meanwhile.
     fn follow(&self, registration: &Registration) -> bool {
         let mut now = self.lock();
-        if !now.closed {
-            now.registration = Some(registration.clone());
+        if now.closed {
+            return false;
         }
-        !now.closed
+        let before = now.registration.replace(registration.clone());
+        drop(now);
+        // Already gone, as a rule.
+        if let Some(before) = before {
+            before.remove();
+        }
+        true
     }
 
     fn set_trouble(&self, trouble: Option<String>) {

@@ -3,7 +3,7 @@
 use std::{fmt, future::Future, sync::Arc};
 
 use super::{Source, SourceContext, Started};
-use crate::BoxError;
+use crate::{BoxError, Request};
 
 /// A function as a [`Source`]: see [`source_fn`].
 pub struct FnSource<F> {
@@ -50,7 +50,7 @@ pub struct TaskSource<F> {
 }
 
 /// The source that runs this function as long as the controller runs, and is in sync from the start: a timer, a subscription elsewhere.
-/// The future is dropped where it awaits when the controller stops.
+/// The future is dropped where it awaits when the controller stops. When it panics the source is over; see [`retried_source`].
 pub fn task_source<R, F, A>(name: impl Into<Arc<str>>, task: F) -> TaskSource<F>
 where
     F: FnOnce(SourceContext<R>) -> A + Send,
@@ -60,6 +60,21 @@ where
         name: name.into(),
         task,
     }
+}
+
+/// As [`task_source`], but the function is called [again](Started::run_again) when it or its future panics.
+pub fn retried_source<R, F, A>(
+    name: impl Into<Arc<str>>,
+    mut task: F,
+) -> FnSource<impl FnOnce(SourceContext<R>) -> Result<Started, BoxError> + Send>
+where
+    R: Request,
+    F: FnMut(SourceContext<R>) -> A + Send + 'static,
+    A: Future<Output = ()> + Send + 'static,
+{
+    source_fn(name, move |context: SourceContext<R>| {
+        Ok(Started::in_sync().run_again(move || task(context.clone())))
+    })
 }
 
 impl<R, F, A> Source<R> for TaskSource<F>

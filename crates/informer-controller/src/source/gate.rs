@@ -30,7 +30,7 @@ impl<Q: Key, K: Send + Sync + 'static, R> Source<R> for Gate<Q, K> {
                     .trouble(move || asked.trouble())
                     .on_stop(move || drop(watchable))
             }
-            Origin::From(provider) => super::follow::wait_for(provider, context.clock),
+            Origin::From(provider) => super::follow::wait_for(provider, context.clock, context.report),
         };
         Ok(if optional { started.optional() } else { started })
     }

@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use informer_core::{BoxClock, Change, Key};
+use informer_core::{Change, Key};
 use informer_sharedinformer::{HandlerOptions, Registration, Stopped};
 use tokio::{join, sync::oneshot};
 
@@ -14,9 +14,7 @@ use super::{
     feed::{Feed, Mapping},
     follow::{Follower, Slot},
 };
-use crate::{
-    AsyncMapFn, BoxError, Kind, KindProvider, Mapper, Predicate, Request, Watchable, kind::Origin,
-};
+use crate::{AsyncMapFn, BoxError, Kind, Mapper, Predicate, Request, Watchable, kind::Origin};
 
 /// The changes of a kind that pass a predicate, mapped to requests. Informers must be run by somebody.
 ///
@@ -24,7 +22,7 @@ use crate::{
 /// A change whose mapping fails or panics is kept, one for each object, and tried again after 5 ms, doubling up to a minute. A mapping that
 /// must wait is an [`async_map_fn`](crate::async_map_fn).
 ///
-/// A kind that a [provider](KindProvider) has may be absent at first and go away later. When it comes back, what was deleted meanwhile is
+/// A kind that a [provider](crate::KindProvider) has may be absent at first and go away later. When it comes back, what was deleted meanwhile is
 /// told as removals that were not observed.
 pub struct KindSource<Q: Key, K, R> {
     kind: Kind<Q, K>,
@@ -80,7 +78,7 @@ impl<Q: Key, K: Send + Sync + 'static, R: Request> Source<R> for KindSource<Q, K
             mapping,
             filter,
         } = *self;
-        let clock = context.clock.clone();
+        let (clock, report) = (context.clock.clone(), context.report.clone());
         let mut feed = Feed::new(mapping, context);
         feed.filter = filter;
         feed.meta = kind.meta;
@@ -88,7 +86,11 @@ impl<Q: Key, K: Send + Sync + 'static, R: Request> Source<R> for KindSource<Q, K
         let feed = Arc::new(feed);
         let started = match kind.origin {
             Origin::Here(watchable) => follow_here(watchable, feed, kind.options)?,
-            Origin::From(provider) => follow_provided(provider, feed, kind.options, clock),
+            Origin::From(provider) => {
+                let slot = Arc::new(Slot::default());
+                let follower = Follower::new(provider, clock, report, slot.clone());
+                follow_provided(follower, slot, feed, kind.options)
+            }
         };
         Ok(if kind.optional {
             started.optional()
@@ -148,14 +150,12 @@ fn follow_here<Q: Key, K: Send + Sync + 'static, R: Request>(
 
 /// What a provider has, for as long as it has it.
 fn follow_provided<Q: Key, K: Send + Sync + 'static, R: Request>(
-    provider: Arc<dyn KindProvider<Q, K>>,
+    follower: Follower<Q, K>,
+    slot: Arc<Slot<Q, K>>,
     feed: Followed<Q, K, R>,
     options: HandlerOptions,
-    clock: BoxClock,
 ) -> Started {
     let (tell, synced) = oneshot::channel();
-    let slot = Arc::new(Slot::default());
-    let follower = Follower::new(provider, clock, slot.clone());
     let (told, asked) = (feed.clone(), slot.clone());
     let (begun, closed) = (feed.clone(), feed.clone());
     Started::new(async move {

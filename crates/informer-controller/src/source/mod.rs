@@ -8,20 +8,20 @@ mod gate;
 mod kind;
 mod unmapped;
 
-use std::{fmt, sync::Arc};
+use std::{fmt, future::Future, sync::Arc};
 
 use informer_core::{BoxClock, BoxFuture};
 use informer_workqueue::{AddOptions, WorkQueue};
 
 pub use channel::{ChannelClosed, ChannelSource, Requests, channel};
 pub use feed::LOW_PRIORITY;
-pub use function::{FnSource, TaskSource, source_fn, task_source};
+pub use function::{FnSource, TaskSource, retried_source, source_fn, task_source};
 pub use gate::{Gate, Optional, gate, optional};
 pub use kind::{InformerSource, KindSource};
 
 pub(crate) use feed::EventFilter;
 
-use crate::BoxError;
+use crate::{BoxError, Fault, contain::contained};
 
 /// Puts requests into a controller's queue (controller-runtime `source.Source`).
 pub trait Source<R>: Send {
@@ -53,12 +53,27 @@ pub struct SourceContext<R> {
     pub queue: Arc<dyn WorkQueue<R>>,
     /// The controller's clock.
     pub clock: BoxClock,
+    pub(crate) report: Option<Report>,
 }
+
+/// Tells the controller of trouble.
+pub(crate) type Report = Arc<dyn Fn(Fault, Arc<str>) + Send + Sync>;
 
 impl<R> SourceContext<R> {
     /// For this queue: for starting a source by hand, in tests.
     pub fn new(queue: Arc<dyn WorkQueue<R>>, clock: BoxClock) -> Self {
-        Self { queue, clock }
+        Self {
+            queue,
+            clock,
+            report: None,
+        }
+    }
+
+    /// Tells the controller's log and [error hook](crate::Builder::on_source_error) of trouble that the source gets over by itself.
+    pub fn report(&self, fault: Fault, why: impl Into<Arc<str>>) {
+        if let Some(report) = &self.report {
+            report(fault, why.into());
+        }
     }
 
     /// Enqueues a request.
@@ -72,6 +87,7 @@ impl<R> Clone for SourceContext<R> {
         Self {
             queue: self.queue.clone(),
             clock: self.clock.clone(),
+            report: self.report.clone(),
         }
     }
 }
@@ -85,10 +101,27 @@ impl<R> fmt::Debug for SourceContext<R> {
 /// A source that has begun. Dropping it ends the source: no request comes from it afterwards.
 pub struct Started {
     pub(crate) synced: BoxFuture<'static, Result<(), BoxError>>,
-    pub(crate) run: Option<BoxFuture<'static, ()>>,
+    pub(crate) run: Option<Run>,
     pub(crate) on_stop: OnStop,
     pub(crate) trouble: Trouble,
     pub(crate) optional: bool,
+}
+
+/// What a source runs.
+pub(crate) enum Run {
+    Once(BoxFuture<'static, ()>),
+    Again(Box<dyn FnMut() -> BoxFuture<'static, ()> + Send>),
+}
+
+impl Run {
+    /// What it runs first.
+    #[cfg(feature = "conformance")]
+    pub(crate) fn into_future(self) -> BoxFuture<'static, ()> {
+        match self {
+            Self::Once(future) => future,
+            Self::Again(mut make) => make(),
+        }
+    }
 }
 
 /// Asks a source why it does not do what it should.
@@ -115,10 +148,23 @@ impl Started {
         Self::new(std::future::ready(Ok(())))
     }
 
-    /// With something to run as long as the controller does. When it ends, the source has nothing more; the controller goes on.
+    /// With something to run as long as the controller does. When it ends, the source has nothing more; the controller goes on. When it
+    /// panics, the source has failed, which the status, the log and the controller's [error hook](crate::Builder::on_source_error) say; the
+    /// controller goes on all the same.
     #[must_use]
     pub fn run(mut self, run: impl Future<Output = ()> + Send + 'static) -> Self {
-        self.run = Some(Box::pin(run));
+        self.run = Some(Run::Once(Box::pin(run)));
+        self
+    }
+
+    /// As [`run`](Self::run), but made anew when it panics: after a second, doubling to a minute, and a second again when it has run for a
+    /// minute.
+    #[must_use]
+    pub fn run_again<A>(mut self, mut make: impl FnMut() -> A + Send + 'static) -> Self
+    where
+        A: Future<Output = ()> + Send + 'static,
+    {
+        self.run = Some(Run::Again(Box::new(move || Box::pin(make()))));
         self
     }
 
@@ -146,8 +192,10 @@ impl Started {
 
 impl Drop for OnStop {
     fn drop(&mut self) {
-        if let Some(stop) = self.0.take() {
-            stop();
+        if let Some(stop) = self.0.take()
+            && let Err(panic) = contained(stop)
+        {
+            tracing::error!(panic, "The end of a source panicked");
         }
     }
 }

@@ -11,6 +11,7 @@ mod lines;
 mod mapping;
 mod namespaces;
 mod outcomes;
+mod panics;
 mod predicates;
 mod queues;
 mod server;
