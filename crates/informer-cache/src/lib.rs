@@ -65,6 +65,15 @@
 //! # Cancel safety
 //! Dropping the future of a read or a wait only ends the wait. Dropping that of a write abandons the request, which the server may have seen.
 //!
+//! # Wire formats
+//! As client-go and controller-runtime do, kinds that are built in are asked for in protobuf where the form that is held can be read from it:
+//! metadata, and types that were added by [`Kinds::register_message`](informer_client::Kinds::register_message). The server is told that JSON
+//! will do as well, which is what custom resources come in. Serde types and dynamic objects are JSON. A client that is
+//! [`json_only`](informer_client::LiveClient::json_only) asks for nothing else, and [`KindOptions::codec`] decides for one kind.
+//!
+//! # Features
+//! * `protobuf`, by default: the above.
+//!
 //! # Swap it
 //! What reads and writes takes a [`ReadClient`](informer_client::ReadClient) and a [`WriteClient`](informer_client::WriteClient): a live
 //! client, this crate's, one of yours.

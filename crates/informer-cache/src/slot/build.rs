@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use informer_client::{DynamicMeta, Form, PartialMeta, Selectors, codec_of};
+use informer_client::{DynamicMeta, Form, PartialMeta, Selectors};
 use informer_core::{Identity, Meta, Resource};
 use informer_sharedinformer::{Factory, Selection, Transform, TransformError};
 use informer_transport::{DynamicObject, PartialMetadata};
@@ -26,7 +26,9 @@ impl<K: Form> Slot<K> {
         options: KindOptions<K>,
     ) -> Result<Self, CacheError> {
         let covered = scope::settle(&resource, &options.selecting, &settings.defaults)?;
-        let codec = options.codec.unwrap_or_else(|| codec_of::<K>(&resource));
+        let codec = options
+            .codec
+            .unwrap_or_else(|| settings.live.codec::<K>(&resource));
         let api = settings.live.client().with_codec(resource.clone(), codec);
         let by_namespace = covered.clone();
         let sources: Sources<K> = Box::new(move |selection: &Selection| {

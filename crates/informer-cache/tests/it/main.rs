@@ -12,3 +12,4 @@ mod own_writes_edges;
 mod reads;
 mod server;
 mod support;
+mod wires;

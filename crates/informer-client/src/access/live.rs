@@ -10,15 +10,22 @@ use informer_transport::{
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Form, List, ListOptions, ReadClient, Write, WriteClient, WriteVerb, Written, codec_of};
+use super::{
+    Form, List, ListOptions, ReadClient, Write, WriteClient, WriteVerb, Written, codec_of,
+    form::json_codec_of,
+};
 use crate::{Api, Client, Error, Kinds, RestMapper};
 
 /// Asks the server for every read and write. Clones share the connection.
+///
+/// With the feature `protobuf`, metadata and types that were [registered as messages](Kinds::register_message) are asked for in protobuf
+/// first and in JSON where the server has none; all else is JSON, and so is what is written.
 #[derive(Debug, Clone)]
 pub struct LiveClient {
     client: Client<BoxTransport>,
     kinds: Kinds,
     mapper: RestMapper,
+    json_only: bool,
 }
 
 impl LiveClient {
@@ -30,7 +37,15 @@ impl LiveClient {
             mapper: RestMapper::new(&client),
             client,
             kinds,
+            json_only: false,
         }
+    }
+
+    /// The same, which asks for JSON alone, whatever the form: for a server or a proxy that cannot be trusted with more.
+    #[must_use]
+    pub fn json_only(mut self) -> Self {
+        self.json_only = true;
+        self
     }
 
     /// The same over the transport of a client that there is.
@@ -43,6 +58,17 @@ impl LiveClient {
     #[must_use]
     pub fn client(&self) -> &Client<BoxTransport> {
         &self.client
+    }
+
+    /// How objects of a kind are asked for and decoded in this form: by the codec that the type was registered with, else by [`codec_of`].
+    #[must_use]
+    pub fn codec<K: Form>(&self, resource: &Resource) -> Arc<dyn Codec<K>> {
+        if self.json_only {
+            return json_codec_of(resource);
+        }
+        self.kinds
+            .codec::<K>(resource)
+            .unwrap_or_else(|| codec_of(resource))
     }
 
     /// The same, that finds kinds which are in no registry by this mapper: one of another floor, or one that is shared with others.
@@ -86,7 +112,7 @@ impl LiveClient {
         resource: Resource,
         namespace: Option<&str>,
     ) -> Api<BoxTransport, K, Arc<dyn Codec<K>>> {
-        let codec = codec_of::<K>(&resource);
+        let codec = self.codec::<K>(&resource);
         let api = self.client.with_codec(resource, codec);
         match namespace {
             Some(namespace) => api.in_namespace(namespace),

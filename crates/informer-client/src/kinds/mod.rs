@@ -11,6 +11,7 @@ use std::{
 };
 
 use informer_core::{Meta, Resource};
+use informer_transport::Codec;
 
 pub use self::error::{KindConflict, UnknownKind};
 
@@ -51,6 +52,8 @@ struct Form {
     name: &'static str,
     /// An `Arc<dyn Meta<K>>` where `K` has the type id.
     meta: Option<Box<dyn Any + Send + Sync>>,
+    /// An `Arc<dyn Codec<K>>` of the same `K`.
+    codec: Option<Box<dyn Any + Send + Sync>>,
     /// It holds all of an object.
     whole: bool,
 }
@@ -96,6 +99,37 @@ impl Kinds {
         let mut form = Form::of::<K>(Some(Box::new(meta)));
         form.whole = true;
         self.insert(resource, form)
+    }
+
+    /// As [`register`](Self::register), for a type that is decoded by this codec, whoever asks for it through this registry: live clients and
+    /// caches. A strategy for the metadata may be given before or after.
+    ///
+    /// # Errors
+    /// As [`register`](Self::register).
+    pub fn register_codec<K: 'static>(
+        &self,
+        resource: Resource,
+        codec: impl Codec<K> + 'static,
+    ) -> Result<&Self, KindConflict> {
+        let codec: Arc<dyn Codec<K>> = Arc::new(codec);
+        let mut form = Form::of::<K>(None);
+        form.codec = Some(Box::new(codec));
+        self.insert(resource, form)
+    }
+
+    /// As [`register`](Self::register), for a prost message of a kind that is built into Kubernetes: generated, or of your own with the fields
+    /// of interest. The server is asked for protobuf first, and for JSON where it has none, as client-go asks for what is in its scheme.
+    ///
+    /// # Errors
+    /// As [`register`](Self::register).
+    #[cfg(feature = "protobuf")]
+    pub fn register_message<K>(&self, resource: Resource) -> Result<&Self, KindConflict>
+    where
+        K: prost::Message + Default + serde::de::DeserializeOwned + 'static,
+    {
+        let protobuf = informer_transport::ProstCodec::<K>::new().named(resource.kind.clone());
+        let json = informer_transport::JsonCodec::<K>::new().named(resource.kind.clone());
+        self.register_codec::<K>(resource, informer_transport::Negotiated::new(protobuf, json))
     }
 
     /// Adds a type of k8s-openapi, which knows its kind.
@@ -194,6 +228,16 @@ impl Kinds {
         meta.downcast_ref::<Arc<dyn Meta<K>>>().cloned()
     }
 
+    /// How objects of this kind are decoded into a type, where that was added with a codec.
+    #[must_use]
+    pub fn codec<K: 'static>(&self, resource: &Resource) -> Option<Arc<dyn Codec<K>>> {
+        let id = TypeId::of::<K>();
+        let table = self.read();
+        let known = table.kinds.iter().find(|known| known.resource == *resource)?;
+        let form = known.forms.iter().find(|form| form.id == id)?;
+        form.codec.as_ref()?.downcast_ref::<Arc<dyn Codec<K>>>().cloned()
+    }
+
     /// Whether a type holds all of an object, so that other forms can be made of it: types of k8s-openapi do, and those
     /// that were [registered so](Self::register_whole). Of any other nothing is known.
     #[must_use]
@@ -216,8 +260,7 @@ impl Kinds {
         let known = table.known(resource)?;
         match known.forms.iter_mut().find(|it| it.id == form.id) {
             None => known.forms.push(form),
-            Some(before) if form.meta.is_some() => *before = form,
-            Some(_) => {}
+            Some(before) => before.replace(form),
         }
         drop(table);
         Ok(self)
@@ -270,7 +313,19 @@ impl Form {
             id: TypeId::of::<K>(),
             name: type_name::<K>(),
             meta,
+            codec: None,
             whole: false,
+        }
+    }
+
+    /// What is added later goes before, and takes away nothing.
+    fn replace(&mut self, later: Self) {
+        if later.meta.is_some() {
+            self.meta = later.meta;
+            self.whole = later.whole;
+        }
+        if later.codec.is_some() {
+            self.codec = later.codec;
         }
     }
 }

@@ -18,4 +18,5 @@ mod sources;
 mod subresources;
 mod tables;
 mod verbs;
+mod wires;
 mod wrappers;

@@ -161,12 +161,13 @@ impl Codec<DynamicObject> for DynamicCodec {
 #[derive(Debug, Clone, Default)]
 pub struct MetadataCodec {
     json: JsonCodec<PartialMetadata>,
+    json_only: bool,
 }
 
 /// What a metadata codec asks for.
 macro_rules! partial {
-    ($kind:literal) => {
-        if cfg!(feature = "protobuf") {
+    ($kind:literal, $json_only:expr) => {
+        if cfg!(feature = "protobuf") && !$json_only {
             concat!(
                 "application/vnd.kubernetes.protobuf;as=",
                 $kind,
@@ -190,15 +191,24 @@ impl MetadataCodec {
     pub fn new() -> Self {
         Self::default()
     }
+
+    /// A codec that asks for JSON alone.
+    #[must_use]
+    pub fn json() -> Self {
+        Self {
+            json_only: true,
+            ..Self::default()
+        }
+    }
 }
 
 impl Codec<PartialMetadata> for MetadataCodec {
     fn media_type(&self) -> &'static str {
-        partial!("PartialObjectMetadata")
+        partial!("PartialObjectMetadata", self.json_only)
     }
 
     fn list_media_type(&self) -> &'static str {
-        partial!("PartialObjectMetadataList")
+        partial!("PartialObjectMetadataList", self.json_only)
     }
 
     fn envelope(&self) -> Option<(&'static str, &'static str)> {
