@@ -1,5 +1,22 @@
 //! Text traces of a machine: scripts with what is expected below each of their inputs, in `tests/it/traces` of a crate.
 
+/// A test for each script of the crate that uses it, and one that no script is left out: `traces! { script::run => name name … }`. See
+/// [`check_trace`].
+#[macro_export]
+macro_rules! traces {
+    ($run:path => $($name:ident)*) => {
+        $(#[test] fn $name() { $crate::check_trace(env!("CARGO_MANIFEST_DIR"), stringify!($name), $run); })*
+
+        /// A script that no test runs would rot.
+        #[test]
+        fn every_script_is_run() {
+            let mut run = vec![$(stringify!($name)),*];
+            run.sort_unstable();
+            assert_eq!($crate::trace_names(env!("CARGO_MANIFEST_DIR")), run);
+        }
+    };
+}
+
 use std::{env, fs, path::Path};
 
 /// Lets `run` play the script `tests/it/traces/NAME.txt` below the crate's folder (`env!("CARGO_MANIFEST_DIR")`): it returns the script with

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::view::View;
+
 /// Operations for one suite, each in words that both sides understand.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Sequence {
@@ -20,6 +22,20 @@ pub struct Step {
     pub said: Vec<String>,
     /// What is seen now and was not before; empty for what is there no more.
     pub seen: BTreeMap<String, String>,
+}
+
+/// Plays a sequence: `play` does one operation, says what came of it, and puts what is to be seen.
+pub fn play(ops: &[String], mut play: impl FnMut(Op<'_>, &mut Vec<String>, &mut View)) -> Vec<Step> {
+    let mut view = View::default();
+    let mut step = |op: &String| {
+        let mut said = Vec::new();
+        play(Op::read(op), &mut said, &mut view);
+        Step {
+            said,
+            seen: view.changes(),
+        }
+    };
+    ops.iter().map(&mut step).collect()
 }
 
 /// An operation, taken apart.

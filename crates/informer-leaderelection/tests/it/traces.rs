@@ -1,24 +1,9 @@
 //! The machine's rules, one script each. `UPDATE_TRACES=1` writes down what the machine does; read the difference before you keep it.
 
-use informer_testkit::{check_trace, trace_names};
-
 use crate::script;
 
-macro_rules! traces {
-    ($($name:ident)*) => {
-        $(#[test] fn $name() { check_trace(env!("CARGO_MANIFEST_DIR"), stringify!($name), script::run); })*
-
-        /// A script that no test runs would rot.
-        #[test]
-        fn every_script_is_run() {
-            let mut run = vec![$(stringify!($name)),*];
-            run.sort_unstable();
-            assert_eq!(trace_names(env!("CARGO_MANIFEST_DIR")), run);
-        }
-    };
-}
-
-traces! {
+informer_testkit::traces! {
+    script::run =>
     acquire_absent
     acquire_without_spec
     acquire_released

@@ -71,6 +71,36 @@ macro_rules! scoped {
     };
 }
 
+/// A suite shows its subject; what it makes its subjects by cannot be shown.
+macro_rules! shown {
+    ([$($parameters:tt)*] $suite:ty) => {
+        impl<$($parameters)*> std::fmt::Debug for $suite {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.debug_struct("Suite")
+                    .field("subject", &self.subject)
+                    .finish_non_exhaustive()
+            }
+        }
+    };
+}
+
+/// The methods that every suite of checks that wait has; the name is that of the contract.
+macro_rules! runs_async {
+    ($contract:literal) => {
+        $crate::conformance::check::scoped!();
+
+        /// Runs the checks, in the runtime that the subject needs, if it needs one.
+        ///
+        /// # Cancel safety
+        /// Dropping it ends the run; what was found so far is lost.
+        pub async fn run(&self) -> $crate::conformance::Report {
+            let mut report = $crate::conformance::Report::new(&self.subject, $contract);
+            $crate::conformance::check::run_async(&mut report, &self.rig, all(), &self.scope).await;
+            report
+        }
+    };
+}
+
 /// The methods that every suite of plain checks has; the name is that of the contract.
 macro_rules! runs {
     ($contract:literal) => {
@@ -85,7 +115,7 @@ macro_rules! runs {
     };
 }
 
-pub(super) use {async_checks, checks, ensure, runs, scoped};
+pub(super) use {async_checks, checks, ensure, runs, runs_async, scoped, shown};
 
 pub(super) struct Check<Run> {
     pub(super) name: &'static str,

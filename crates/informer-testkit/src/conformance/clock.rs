@@ -13,7 +13,6 @@
 //! ```
 
 use std::{
-    fmt,
     future::Future,
     pin::{Pin, pin},
     task::{Context, Poll, Waker},
@@ -23,8 +22,7 @@ use std::{
 use informer_core::{BoxClock, Clock};
 
 use super::{
-    Report,
-    check::{self, Awaited, Check, Outcome, Scope, async_checks, ensure, scoped},
+    check::{Awaited, Check, Outcome, Scope, async_checks, ensure, runs_async, shown},
     probe::Wakes,
 };
 use crate::Rng;
@@ -71,26 +69,10 @@ impl<C: Clock> Suite<C> {
         self
     }
 
-    scoped!();
-
-    /// Runs the checks, in the runtime that the clock needs, if it needs one.
-    ///
-    /// # Cancel safety
-    /// Dropping it ends the run; what was found so far is lost.
-    pub async fn run(&self) -> Report {
-        let mut report = Report::new(&self.subject, "Clock");
-        check::run_async(&mut report, &self.rig, all(), &self.scope).await;
-        report
-    }
+    runs_async!("Clock");
 }
 
-impl<C> fmt::Debug for Suite<C> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Suite")
-            .field("subject", &self.subject)
-            .finish_non_exhaustive()
-    }
-}
+shown!([C] Suite<C>);
 
 fn all<C: Clock>() -> Vec<Check<Awaited<Rig<C>>>> {
     async_checks! {

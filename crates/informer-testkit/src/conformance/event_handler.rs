@@ -16,13 +16,11 @@
 //! event_handler::Suite::new("enqueue", enqueue).run().assert_conforms();
 //! ```
 
-use std::fmt;
-
 use informer_core::{Change, Entry, EventHandler};
 
 use super::{
     Samples, Things,
-    check::{Check, Outcome, Plain, Scope, checks, ensure, runs},
+    check::{Check, Outcome, Plain, Scope, checks, ensure, runs, shown},
     probe::step_by_step,
     samples::{entry, reborn},
 };
@@ -92,13 +90,7 @@ impl<S: Samples> Suite<S> {
     runs!("EventHandler");
 }
 
-impl<S: Samples> fmt::Debug for Suite<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Suite")
-            .field("subject", &self.subject)
-            .finish_non_exhaustive()
-    }
-}
+shown!([S: Samples] Suite<S>);
 
 fn all<S: Samples>() -> Vec<Check<Plain<Rig<S>>>> {
     checks! {

@@ -40,8 +40,8 @@ use std::{
 use informer_core::Feed;
 
 use super::{
-    Patience, Report,
-    check::{self, Awaited, Check, Outcome, Scope, async_checks, ensure, scoped},
+    Patience,
+    check::{Awaited, Check, Outcome, Scope, async_checks, ensure, runs_async, shown},
     probe::{Wakes, elsewhere},
 };
 use crate::{Rng, block_on};
@@ -131,26 +131,10 @@ impl<F: Feed + 'static> Suite<F> {
         self
     }
 
-    scoped!();
-
-    /// Runs the checks, in the runtime that the feed needs, if it needs one.
-    ///
-    /// # Cancel safety
-    /// Dropping it ends the run; what was found so far is lost.
-    pub async fn run(&self) -> Report {
-        let mut report = Report::new(&self.subject, "Feed");
-        check::run_async(&mut report, &self.rig, all(), &self.scope).await;
-        report
-    }
+    runs_async!("Feed");
 }
 
-impl<F: Feed> fmt::Debug for Suite<F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Suite")
-            .field("subject", &self.subject)
-            .finish_non_exhaustive()
-    }
-}
+shown!([F: Feed] Suite<F>);
 
 fn all<F: Feed + 'static>() -> Vec<Check<Awaited<Rig<F>>>> {
     async_checks! {

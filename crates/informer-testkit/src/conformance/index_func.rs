@@ -13,11 +13,11 @@
 //!     .assert_conforms();
 //! ```
 
-use std::{collections::BTreeSet, fmt};
+use std::collections::BTreeSet;
 
 use informer_core::{IndexError, IndexFunc};
 
-use super::check::{Check, Outcome, Plain, Scope, checks, ensure, runs};
+use super::check::{Check, Outcome, Plain, Scope, checks, ensure, runs, shown};
 use crate::Rng;
 
 /// Checks an index function of objects `K`.
@@ -66,14 +66,7 @@ impl<F: IndexFunc<K> + 'static, K: Send + Sync + 'static> Suite<F, K> {
     runs!("IndexFunc");
 }
 
-impl<F, K> fmt::Debug for Suite<F, K> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Suite")
-            .field("subject", &self.subject)
-            .field("objects", &self.rig.objects.len())
-            .finish_non_exhaustive()
-    }
-}
+shown!([F, K] Suite<F, K>);
 
 fn all<F: IndexFunc<K>, K: Sync>() -> Vec<Check<Plain<Rig<F, K>>>> {
     checks! {

@@ -33,13 +33,12 @@
 
 use std::{
     collections::BTreeMap,
-    fmt,
     hash::{DefaultHasher, Hasher},
 };
 
 use informer_core::{Identity, Key, KeyError, KeyFunc, Stamp};
 
-use super::check::{Check, Outcome, Plain, Scope, checks, ensure, runs};
+use super::check::{Check, Outcome, Plain, Scope, checks, ensure, runs, shown};
 use crate::Rng;
 
 /// Checks a key function of objects `K`.
@@ -100,14 +99,7 @@ impl<F: KeyFunc<K> + 'static, K: Send + Sync + 'static> Suite<F, K> {
     runs!("KeyFunc");
 }
 
-impl<F, K> fmt::Debug for Suite<F, K> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Suite")
-            .field("subject", &self.subject)
-            .field("objects", &self.rig.objects.len())
-            .finish_non_exhaustive()
-    }
-}
+shown!([F, K] Suite<F, K>);
 
 fn all<F: KeyFunc<K>, K: Send + Sync>() -> Vec<Check<Plain<Rig<F, K>>>> {
     checks! {

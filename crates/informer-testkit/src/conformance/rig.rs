@@ -366,13 +366,7 @@ macro_rules! store_suite {
             runs!($contract);
         }
 
-        impl<S: Samples> std::fmt::Debug for Suite<S> {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.debug_struct("Suite")
-                    .field("subject", &self.subject)
-                    .finish_non_exhaustive()
-            }
-        }
+        shown!([S: Samples] Suite<S>);
     };
 }
 

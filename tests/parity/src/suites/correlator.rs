@@ -16,7 +16,7 @@ use crate::{
     difference::{Difference, Differences},
     oracle::Version,
     random::Random,
-    sequence::{Op, Step},
+    sequence::{Op, Step, play},
 };
 
 /// See the module.
@@ -44,25 +44,15 @@ impl Suite for Correlators {
         let mut correlator = Correlator::new(options("10 600 25 300 4096"));
         let mut now = TokioClock.now();
         let mut n = 0;
-        ops.iter()
-            .map(|op| {
-                let mut said = Vec::new();
-                let op = Op::read(op);
-                match op.verb {
-                    "new" => correlator = Correlator::new(options(op.rest)),
-                    "wait" => now += milliseconds(op.arg()),
-                    "event" => {
-                        n += 1;
-                        said.push(told(&correlator.correlate(now, event(op, n))));
-                    }
-                    other => panic!("no operation {other:?}"),
-                }
-                Step {
-                    said,
-                    ..Step::default()
-                }
-            })
-            .collect()
+        play(ops, |op, said, _| match op.verb {
+            "new" => correlator = Correlator::new(options(op.rest)),
+            "wait" => now += milliseconds(op.arg()),
+            "event" => {
+                n += 1;
+                said.push(told(&correlator.correlate(now, event(op, n))));
+            }
+            other => panic!("no operation {other:?}"),
+        })
     }
 
     /// The note of a combined event stays that of the first: a series is patched by its count alone.

@@ -18,7 +18,7 @@ use crate::{
     object::{Object, Thing, key, show},
     oracle::Version,
     random::Random,
-    sequence::{Op, Step},
+    sequence::{Op, Step, play},
     view::View,
 };
 
@@ -45,18 +45,10 @@ impl Suite for DeltaFifo {
 
     fn ours(&self, ops: &[String]) -> Vec<Step> {
         let mut ours = Ours::new();
-        let mut view = View::default();
-        ops.iter()
-            .map(|op| {
-                let mut said = Vec::new();
-                ours.play(Op::read(op), &mut said);
-                ours.look(&mut view);
-                Step {
-                    said,
-                    seen: view.changes(),
-                }
-            })
-            .collect()
+        play(ops, |op, said, view| {
+            ours.play(op, said);
+            ours.look(view);
+        })
     }
 
     fn translate(&self, ops: &[String], answer: &[Step], met: &mut Differences) -> Vec<Step> {

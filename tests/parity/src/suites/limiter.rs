@@ -12,7 +12,7 @@ use crate::{
     difference::Differences,
     oracle::Version,
     random::Random,
-    sequence::{Op, Step},
+    sequence::{Op, Step, play},
     view::View,
 };
 
@@ -62,29 +62,20 @@ impl Suite for Limiters {
         let mut limiter = limiter("exp 5 1000000 | bucket 10 100");
         let mut now = TokioClock.now();
         let mut items = BTreeSet::new();
-        let mut view = View::default();
-        ops.iter()
-            .map(|op| {
-                let mut said = Vec::new();
-                let op = Op::read(op);
-                let item = op.arg().to_owned();
-                match op.verb {
-                    "limiter" => limiter = self::limiter(op.rest),
-                    "when" => {
-                        said.push(said_delay(limiter.delay(now, &item)));
-                        items.insert(item);
-                    }
-                    "forget" => limiter.forget(&item),
-                    "wait" => now += milliseconds(op.arg()),
-                    other => panic!("no operation {other:?}"),
+        play(ops, |op, said, view| {
+            let item = op.arg().to_owned();
+            match op.verb {
+                "limiter" => limiter = self::limiter(op.rest),
+                "when" => {
+                    said.push(said_delay(limiter.delay(now, &item)));
+                    items.insert(item);
                 }
-                look_at_failures(&mut view, &items, |item| limiter.failures(item));
-                Step {
-                    said,
-                    seen: view.changes(),
-                }
-            })
-            .collect()
+                "forget" => limiter.forget(&item),
+                "wait" => now += milliseconds(op.arg()),
+                other => panic!("no operation {other:?}"),
+            }
+            look_at_failures(view, &items, |item| limiter.failures(item));
+        })
     }
 
     fn translate(&self, _: &[String], answer: &[Step], _: &mut Differences) -> Vec<Step> {

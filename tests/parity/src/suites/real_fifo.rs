@@ -17,8 +17,7 @@ use crate::{
     object::Thing,
     oracle::Version,
     random::Random,
-    sequence::{Op, Step},
-    view::View,
+    sequence::{Op, Step, play},
 };
 
 /// See the module.
@@ -44,23 +43,15 @@ impl Suite for RealFifo {
 
     fn ours(&self, ops: &[String]) -> Vec<Step> {
         let mut ours = Ours::new(1000);
-        let mut view = View::default();
-        ops.iter()
-            .map(|op| {
-                let mut said = Vec::new();
-                ours.play(Op::read(op), &mut said);
-                if ours.queue.has_synced() {
-                    view.put("synced", "yes");
-                }
-                if !ours.queue.is_empty() {
-                    view.put("waiting", ours.queue.len());
-                }
-                Step {
-                    said,
-                    seen: view.changes(),
-                }
-            })
-            .collect()
+        play(ops, |op, said, view| {
+            ours.play(op, said);
+            if ours.queue.has_synced() {
+                view.put("synced", "yes");
+            }
+            if !ours.queue.is_empty() {
+                view.put("waiting", ours.queue.len());
+            }
+        })
     }
 
     fn translate(&self, _: &[String], answer: &[Step], _: &mut Differences) -> Vec<Step> {

@@ -16,7 +16,7 @@ use crate::{
     difference::{Difference, Differences},
     oracle::Version,
     random::Random,
-    sequence::{Op, Step},
+    sequence::{Op, Step, play},
 };
 
 /// See the module.
@@ -51,12 +51,7 @@ impl Suite for Series {
 
     fn ours(&self, ops: &[String]) -> Vec<Step> {
         let mut ours = Ours::new();
-        ops.iter()
-            .map(|op| Step {
-                said: ours.play(Op::read(op)),
-                ..Step::default()
-            })
-            .collect()
+        play(ops, |op, said, _| *said = ours.play(op))
     }
 
     /// At the end of a series client-go writes its count also where the server has it.

@@ -15,8 +15,7 @@ use crate::{
     object::{By, Object, Thing, show},
     oracle::Version,
     random::Random,
-    sequence::{Op, Step},
-    view::View,
+    sequence::{Op, Step, play},
 };
 
 /// See the module.
@@ -42,18 +41,10 @@ impl Suite for Store {
 
     fn ours(&self, ops: &[String]) -> Vec<Step> {
         let mut ours = Ours::new();
-        let mut view = View::default();
-        ops.iter()
-            .map(|op| {
-                let mut said = Vec::new();
-                ours.play(Op::read(op), &mut said);
-                view.put_store(&ours.reader.view());
-                Step {
-                    said,
-                    seen: view.changes(),
-                }
-            })
-            .collect()
+        play(ops, |op, said, view| {
+            ours.play(op, said);
+            view.put_store(&ours.reader.view());
+        })
     }
 
     fn translate(&self, ops: &[String], answer: &[Step], met: &mut Differences) -> Vec<Step> {

@@ -18,7 +18,7 @@ use crate::{
     difference::Differences,
     oracle::Version,
     random::Random,
-    sequence::{Op, Step},
+    sequence::{Op, Step, play},
     view::View,
 };
 
@@ -62,18 +62,10 @@ impl Suite for WorkQueue {
             .map(|op| Op::read(op))
             .filter(|op| op.verb == "limiter");
         let mut ours = Ours::new(limiter.map_or("exp 1 1000000", |op| op.rest));
-        let mut view = View::default();
-        ops.iter()
-            .map(|op| {
-                let mut said = Vec::new();
-                ours.play(Op::read(op), &mut said);
-                ours.look(&mut view);
-                Step {
-                    said,
-                    seen: view.changes(),
-                }
-            })
-            .collect()
+        play(ops, |op, said, view| {
+            ours.play(op, said);
+            ours.look(view);
+        })
     }
 
     fn translate(&self, _: &[String], answer: &[Step], _: &mut Differences) -> Vec<Step> {

@@ -24,13 +24,13 @@ mod pressure;
 mod synced;
 mod world;
 
-use std::{fmt, sync::Arc};
+use std::sync::Arc;
 
 use informer_core::{DeltaQueue, Store};
 
 use super::{
     Samples, Things,
-    check::{Check, Plain, Scope, checks, runs},
+    check::{Check, Plain, Scope, checks, runs, shown},
 };
 
 use batches::{
@@ -107,13 +107,7 @@ impl<S: Samples> Suite<S> {
     runs!("DeltaQueue");
 }
 
-impl<S: Samples> fmt::Debug for Suite<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Suite")
-            .field("subject", &self.subject)
-            .finish_non_exhaustive()
-    }
-}
+shown!([S: Samples] Suite<S>);
 
 fn all<S: Samples>() -> Vec<Check<Plain<Rig<S>>>> {
     checks! {

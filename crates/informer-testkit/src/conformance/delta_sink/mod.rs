@@ -36,7 +36,7 @@ use informer_core::{Batch, Delta, DeltaSink, Key, Store};
 
 use super::{
     Samples, Things,
-    check::{Check, Plain, Scope, checks, runs},
+    check::{Check, Plain, Scope, checks, runs, shown},
     reference::SharedReference,
 };
 
@@ -145,13 +145,7 @@ impl<S: Samples> Suite<S> {
     runs!("DeltaSink");
 }
 
-impl<S: Samples> fmt::Debug for Suite<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Suite")
-            .field("subject", &self.subject)
-            .finish_non_exhaustive()
-    }
-}
+shown!([S: Samples] Suite<S>);
 
 fn all<S: Samples>() -> Vec<Check<Plain<Rig<S>>>> {
     checks! {

@@ -48,13 +48,13 @@ mod resumes;
 mod seen;
 mod watches;
 
-use std::{fmt, future::Future};
+use std::future::Future;
 
 use informer_core::{FailureClass, ListerWatcher};
 
 use super::{
-    Patience, Report,
-    check::{self, Awaited, Check, Scope, async_checks, scoped},
+    Patience,
+    check::{Awaited, Check, Scope, async_checks, runs_async, shown},
 };
 
 use ends::{
@@ -139,26 +139,10 @@ impl<L: ListerWatcher + 'static, W: World + 'static> Suite<L, W> {
         self
     }
 
-    scoped!();
-
-    /// Runs the checks, in the runtime that the source needs, if it needs one.
-    ///
-    /// # Cancel safety
-    /// Dropping it ends the run; what was found so far is lost.
-    pub async fn run(&self) -> Report {
-        let mut report = Report::new(&self.subject, "ListerWatcher");
-        check::run_async(&mut report, &self.rig, all(), &self.scope).await;
-        report
-    }
+    runs_async!("ListerWatcher");
 }
 
-impl<L, W> fmt::Debug for Suite<L, W> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Suite")
-            .field("subject", &self.subject)
-            .finish_non_exhaustive()
-    }
-}
+shown!([L, W] Suite<L, W>);
 
 fn all<L: ListerWatcher + 'static, W: World + 'static>() -> Vec<Check<Awaited<Rig<L, W>>>> {
     async_checks! {

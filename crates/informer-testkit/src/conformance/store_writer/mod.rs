@@ -27,7 +27,7 @@ use informer_core::{Store, StoreWriter};
 
 use super::{
     Indices, Samples, Things,
-    check::{Check, Plain, Scope, checks, runs},
+    check::{Check, Plain, Scope, checks, runs, shown},
     rig::{StoreRig, store_suite},
 };
 

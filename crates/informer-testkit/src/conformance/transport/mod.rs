@@ -19,7 +19,6 @@ mod pressure;
 
 use std::{
     any::Any,
-    fmt,
     future::{Future, poll_fn},
     pin::Pin,
     task::Poll,
@@ -32,8 +31,8 @@ use informer_core::BoxFuture;
 use informer_transport::{RepeatedBySender, Transport};
 
 use super::{
-    Patience, Report,
-    check::{self, Awaited, Check, Outcome, Scope, async_checks, scoped},
+    Patience,
+    check::{Awaited, Check, Outcome, Scope, async_checks, runs_async, shown},
 };
 use bodies::{a_clean_end, a_cut_body, as_they_arrive, in_the_order_of_the_server, who_waits_is_woken};
 use cancel::{a_dropped_body, a_dropped_send};
@@ -104,26 +103,10 @@ impl<T: Transport + 'static> Suite<T> {
         self
     }
 
-    scoped!();
-
-    /// Runs the checks, in the runtime that the transport needs, if it needs one.
-    ///
-    /// # Cancel safety
-    /// Dropping it ends the run; what was found so far is lost.
-    pub async fn run(&self) -> Report {
-        let mut report = Report::new(&self.subject, "Transport");
-        check::run_async(&mut report, &self.rig, all(), &self.scope).await;
-        report
-    }
+    runs_async!("Transport");
 }
 
-impl<T> fmt::Debug for Suite<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Suite")
-            .field("subject", &self.subject)
-            .finish_non_exhaustive()
-    }
-}
+shown!([T] Suite<T>);
 
 fn all<T: Transport + 'static>() -> Vec<Check<Awaited<Rig<T>>>> {
     async_checks! {

@@ -7,7 +7,7 @@ use informer_leaderelection::{Action, Input, Machine, Options};
 
 use super::lease::Lease;
 use crate::{
-    sequence::{Op, Step},
+    sequence::{self, Op, Step},
     suites::limiter::milliseconds,
     view::View,
 };
@@ -15,17 +15,10 @@ use crate::{
 /// Plays a sequence.
 pub(super) fn play(ops: &[String]) -> Vec<Step> {
     let mut ours = Ours::new();
-    let mut view = View::default();
-    ops.iter()
-        .map(|op| {
-            let said = ours.play(Op::read(op));
-            ours.look(&mut view);
-            Step {
-                said,
-                seen: view.changes(),
-            }
-        })
-        .collect()
+    sequence::play(ops, |op, said, view| {
+        *said = ours.play(op);
+        ours.look(view);
+    })
 }
 
 struct Ours {
