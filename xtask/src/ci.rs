@@ -164,6 +164,8 @@ fn real_loops(root: &Path) -> Result {
             "loops::",
             "--",
             "--nocapture",
+            // They mostly wait for a server.
+            "--test-threads=4",
         ],
     );
     test.env(assets::VARIABLE, assets::provide(root)?);
