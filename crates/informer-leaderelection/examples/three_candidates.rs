@@ -9,42 +9,37 @@
 use std::{error::Error, time::Duration};
 
 use informer_apiserver::Server;
-use informer_client::{Client, WriteOptions};
-use informer_core::Resource;
+use informer_client::{Client, DynamicObject, Kinds, LiveClient, ReadClient as _, WriteClientExt as _};
+use informer_core::{ObjectKey, Resource};
 use informer_hyper::HyperTransport;
-use informer_leaderelection::{Elector, Leadership, LeaseLock, Options};
+use informer_leaderelection::{Elector, Fence, Leadership, LeaseLock, Options};
 use serde_json::json;
 use tokio::task::JoinSet;
 
 type Failure = Box<dyn Error + Send + Sync>;
 
+/// The annotation that says in which term the book was written last.
+const TERM: &str = "example.com/term";
+
 fn options(identity: &str) -> Options {
-    let mut options = Options::new(identity);
-    // Shorter than the recommended numbers, which `Options::new` has.
-    options.lease_duration = Duration::from_secs(3);
-    options.renew_deadline = Duration::from_secs(2);
-    options.retry_period = Duration::from_millis(200);
+    // Shorter than the recommended fifteen seconds.
+    let mut options = Options::new(identity).with_lease_duration(Duration::from_secs(3));
     options.release_on_cancel = true;
     options
 }
 
 /// What only the leader does.
-async fn sign(client: Client<HyperTransport>, leadership: Leadership) -> Result<(), Failure> {
-    let Some(term) = leadership.term() else {
-        return Ok(());
-    };
+async fn sign(client: LiveClient, leadership: Leadership) -> Result<(), Failure> {
+    let fence = Fence::new(leadership.clone(), TERM);
+    let client = fence.around(client);
     let config_maps = Resource::namespaced("", "v1", "configmaps", "ConfigMap");
-    let book = client.dynamic(config_maps).in_namespace("default");
-    let found = book.get("book").await?;
-    let signed: u32 = found.object.text("/data/term").unwrap_or("0").parse()?;
-    if signed > term.transitions {
-        return Err("a later term has written".into());
-    }
-    let mut page = found.object.into_value();
-    page["data"] = json!({"term": term.transitions.to_string(), "by": leadership.identity()});
-    // The version goes along in the metadata: whoever is late gets a conflict.
-    book.replace("book", &page, &WriteOptions::default()).await?;
-    println!("{} has signed in term {term}", leadership.identity());
+    let key = ObjectKey::namespaced("default", "book");
+    let book = client.read::<DynamicObject>(&config_maps, &key).await?;
+    let mut book = DynamicObject::clone(&book.ok_or("there is no book")?.object);
+    book.set("/data", json!({"by": leadership.identity()}));
+    // With the term of this leader and the version of what was read: whoever is late is refused.
+    client.update(&book, &Default::default()).await?;
+    println!("{} has signed in term {}", leadership.identity(), fence.term()?);
     Ok(())
 }
 
@@ -53,18 +48,21 @@ async fn main() -> Result<(), Failure> {
     let server = Server::start(Default::default()).await?;
     let client = Client::new(HyperTransport::builder(server.url()).build()?);
     let config_maps = Resource::namespaced("", "v1", "configmaps", "ConfigMap");
-    let book = client.dynamic(config_maps).in_namespace("default");
-    book.create(&json!({"metadata": {"name": "book"}}), &WriteOptions::default())
+    let book = client.dynamic(config_maps.clone()).in_namespace("default");
+    book.create(&json!({"metadata": {"name": "book"}}), &Default::default())
         .await?;
+    let kinds = Kinds::new();
+    kinds.register_dynamic(config_maps.clone())?;
+    let live = LiveClient::of(&client, kinds);
 
     let mut candidates = JoinSet::new();
     for name in ["anna", "bert", "cora"] {
         let elector = Elector::new(LeaseLock::new(&client, "default", "pen"), options(name))?
             .on_event(|event| println!("  {event}"));
-        let client = client.clone();
+        let live = live.clone();
         // The work ends by itself here; a server would run until it is told to stop.
         let work = move |leadership| async move {
-            if let Err(error) = sign(client, leadership).await {
+            if let Err(error) = sign(live, leadership).await {
                 println!("not signed: {error}");
             }
         };
@@ -74,10 +72,8 @@ async fn main() -> Result<(), Failure> {
         println!("ended: {:?}", end?);
     }
     let last = book.get("book").await?;
-    println!(
-        "the last term is {}",
-        last.object.text("/data/term").unwrap_or("missing")
-    );
+    let term = last.object.metadata("annotations").map(|all| &all[TERM]);
+    println!("the last term is {}", term.unwrap_or(&json!(null)));
     server.shutdown().await;
     Ok(())
 }

@@ -9,12 +9,13 @@
 //! * [`Lock`]: where the record is kept: [`LeaseLock`] over any client, [`MemoryLock`], or your own.
 //! * [`Candidacy`]: coordinated election, in which the server elects among candidates by their versions; kube-apiserver 1.37 serves it behind the
 //!   feature gate `CoordinatedLeaderElection`.
+//! * [`Fence`]: puts the term into what the leader writes; [`Fenced`] is a client that lets nothing past it.
 //! * [`HealthAdaptor`], [`Metrics`], [`Event`]: health, numbers, and what client-go records as events.
 //!
 //! # What it is not
 //! It guards what asks it. A lease cannot stop a process that is past asking: work that must not be done by two carries its
-//! [`Term`], and whoever accepts the work refuses an older term than the last. `examples/three_candidates.rs` shows how with nothing but a
-//! config map and its resource version.
+//! [`Term`], and whoever accepts the work refuses an older term than the last. For objects in the cluster [`Fence`] does that, with an
+//! annotation and the resource version; `examples/three_candidates.rs` shows it.
 //!
 //! # The contract
 //! 1. At most one candidate leads at any instant, whatever their clocks show, as long as the clocks' rates differ by less than the lease
@@ -71,6 +72,7 @@
 mod candidacy;
 mod elector;
 mod event;
+mod fence;
 mod health;
 mod identity;
 mod leadership;
@@ -84,6 +86,7 @@ mod record;
 pub use candidacy::{Candidacy, CandidacyOptions, LeaseCandidate, LeaseCandidateSpec};
 pub use elector::Elector;
 pub use event::Event;
+pub use fence::{Fence, Fenced};
 pub use health::HealthAdaptor;
 pub use identity::unique_identity;
 pub use leadership::{Leadership, NotRenewed};
@@ -92,4 +95,4 @@ pub use machine::{Action, End, Failure, Input, Loss, Machine, Why};
 pub use metrics::Metrics;
 pub use micro_time::{MicroTime, MicroTimeError};
 pub use options::{InvalidOptions, JITTER_FACTOR, Options};
-pub use record::{Observed, Record, Term};
+pub use record::{NoTerm, Observed, Record, Term};

@@ -1,6 +1,6 @@
 //! What candidates read and write: the record of an election, its version, and the term it grants.
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{error::Error, fmt, str::FromStr, sync::Arc, time::Duration};
 
 use informer_core::ResourceVersion;
 
@@ -61,10 +61,10 @@ pub struct Observed {
     pub version: ResourceVersion,
 }
 
-/// One time of leading: the fencing token to put into what is written meanwhile.
+/// One time of leading: the fencing token to put into what is written meanwhile. [`Fence`](crate::Fence) does that.
 ///
-/// Of two terms, the later has more transitions, or as many and a later version (a holder that came back under its old name). Where the lease
-/// was deleted while nobody looked, transitions start over, and versions still tell within one etcd.
+/// Of two terms, the later has the later version: each begins with a write of the lease. Transitions tell where versions have no order. They
+/// start over when the lease is deleted while nobody looks, and stay as they are when a holder comes back under its old name; versions do not.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Term {
     /// How often the lease had gone to another holder when this began (`leaseTransitions`).
@@ -74,16 +74,12 @@ pub struct Term {
 }
 
 impl Term {
-    /// Whether this began after `other`: by transitions, then by version where versions can be compared.
+    /// Whether this began after `other`: by version, by transitions where versions have no order.
     #[must_use]
     pub fn is_after(&self, other: &Self) -> bool {
-        match self.transitions.cmp(&other.transitions) {
-            std::cmp::Ordering::Equal => self
-                .version
-                .compare(&other.version)
-                .is_ok_and(|order| order.is_gt()),
-            order => order.is_gt(),
-        }
+        let by_version = self.version.compare(&other.version);
+        let order = by_version.unwrap_or_else(|_| self.transitions.cmp(&other.transitions));
+        order.is_gt()
     }
 }
 
@@ -93,3 +89,31 @@ impl fmt::Display for Term {
         write!(f, "{}@{}", self.transitions, self.version.as_str())
     }
 }
+
+/// As it prints.
+impl FromStr for Term {
+    type Err = NoTerm;
+
+    fn from_str(text: &str) -> Result<Self, NoTerm> {
+        let (transitions, version) = text.split_once('@').ok_or(NoTerm)?;
+        if version.is_empty() {
+            return Err(NoTerm);
+        }
+        Ok(Self {
+            transitions: transitions.parse().map_err(|_| NoTerm)?,
+            version: ResourceVersion::new(version),
+        })
+    }
+}
+
+/// A text that is no [`Term`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NoTerm;
+
+impl fmt::Display for NoTerm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("no term: transitions and version were expected, as in 3@1207")
+    }
+}
+
+impl Error for NoTerm {}

@@ -10,7 +10,7 @@ use informer::{
     client::{Kinds, LiveClient},
     controller::GenerationChanged,
     events::ApiSink,
-    leaderelection::Options,
+    leaderelection::{Fence, Options},
     manager::Cluster,
     prelude::*,
     prometheus::Registry,
@@ -41,14 +41,15 @@ pub fn manager(
     let cache = Cache::builder(live).metrics(&registry.informers(), "website");
     let cluster = Cluster::cached("", cache.build()?);
 
+    // Says in every object in which term of the lease it was last claimed.
+    let fence = Fence::new(elector.leadership(), "example.com/term");
     let changed = GenerationChanged::new::<Website>(K8s)?;
     let controller = Controller::builder("website")
         .for_(cluster.kind::<Website>()?.predicate(changed))
         .owns(cluster.kind::<ConfigMap>()?)
         .reconciler(Websites {
-            client: cluster.client().clone().read_your_writes(),
+            client: fence.around(cluster.client().clone().read_your_writes()),
             events: broadcaster.recorder("example.com/websites"),
-            leadership: elector.leadership(),
         })
         .metrics_from(registry.clone())
         // Tests run several replicas in one process.

@@ -3,10 +3,10 @@
 use informer::{
     cache::{CacheError, ReadYourWrites},
     client::{
-        DeleteOptions, Error, Outcome, OwnerObject, ReadClientExt, WriteClientExt, WriteOptions,
-        add_finalizer, create_or_update, remove_finalizer, resource_of,
+        Error, Outcome, OwnerObject, ReadClientExt, WriteClientExt, WriteOptions, controller_of,
+        create_or_update, insert_finalizer, resource_of, take_finalizer,
     },
-    leaderelection::Leadership,
+    leaderelection::Fenced,
     prelude::*,
 };
 use k8s_openapi::api::core::v1::ConfigMap;
@@ -15,48 +15,26 @@ use crate::api::{Website, WebsiteStatus};
 
 /// Holds a website back until its page is gone.
 const FINALIZER: &str = "example.com/page";
-/// Says in a page how often the lease had changed hands when it was written.
-const TERM: &str = "example.com/term";
 
 pub(crate) struct Websites {
-    pub(crate) client: ReadYourWrites,
+    pub(crate) client: Fenced<ReadYourWrites>,
     pub(crate) events: Recorder,
-    pub(crate) leadership: Leadership,
 }
 
 impl Reconciler<ObjectKey> for Websites {
     type Error = CacheError;
 
     async fn reconcile(&self, key: ObjectKey, _: Attempt) -> Result<Action, CacheError> {
-        let kind = resource_of::<Website>();
-        let Some(site) = self.client.find::<Website>(&key).await? else {
-            return Ok(Action::Done);
-        };
-        self.term()?;
-        if site.metadata.deletion_timestamp.is_some() {
-            match self
-                .client
-                .delete::<ConfigMap>(&key, &DeleteOptions::default())
-                .await
-            {
-                Err(error) if !error.is_not_found() => return Err(error.into()),
-                _ => self.tell(&site, "Removed", "deleted the page"),
-            }
-            remove_finalizer(&self.client, &kind, &key, FINALIZER).await?;
-        } else {
-            add_finalizer(&self.client, &kind, &key, FINALIZER).await?;
-            let site = self.client.get::<Website>(&key).await?;
-            self.write_page(&site).await?;
-            let status = Some(WebsiteStatus {
-                observed_generation: site.metadata.generation,
-                page: site.metadata.name.clone(),
-            });
-            if site.status != status {
-                let site = Website {
-                    status,
-                    ..(*site).clone()
-                };
-                self.client.update_status(&site, &WriteOptions::default()).await?;
+        let site = self.client.find::<Website>(&key).await?;
+        match site.map(|site| (*site).clone()) {
+            Some(site) if site.metadata.deletion_timestamp.is_none() => self.publish(site).await?,
+            site => {
+                self.remove_page(&key, site.as_ref()).await?;
+                if let Some(mut site) = site
+                    && take_finalizer(&mut site, FINALIZER)?
+                {
+                    self.client.update(&site, &WriteOptions::default()).await?;
+                }
             }
         }
         Ok(Action::Done)
@@ -64,28 +42,46 @@ impl Reconciler<ObjectKey> for Websites {
 }
 
 impl Websites {
-    async fn write_page(&self, site: &Website) -> Result<(), CacheError> {
-        let term = self.term()?;
-        let owner = OwnerObject::of(resource_of::<Website>(), site).map_err(refused)?;
+    async fn publish(&self, mut site: Website) -> Result<(), CacheError> {
+        let (fence, options) = (self.client.fence(), WriteOptions::default());
+        // Claimed for the term of this leader before anything is decided: what an earlier one has read is out of date from here on.
+        if fence.stamp(&mut site)? | insert_finalizer(&mut site, FINALIZER)? {
+            site = self.client.update(&site, &options).await?;
+        }
+        let owner = OwnerObject::of(resource_of::<Website>(), &site).map_err(refused)?;
         let mut page = ConfigMap::default();
         page.metadata.namespace.clone_from(&site.metadata.namespace);
         page.metadata.name.clone_from(&site.metadata.name);
         let mutate = |page: &mut ConfigMap| {
-            let annotations = page.metadata.annotations.get_or_insert_default();
-            // A later leader was here. One that comes between this look and the write makes the write a conflict.
-            if annotations.get(TERM).and_then(|term| term.parse().ok()) > Some(term) {
-                return Err(refused("another replica leads"));
-            }
-            let data = [("index.html".to_owned(), site.spec.html.clone())].into();
-            if page.data.as_ref() != Some(&data) {
-                annotations.insert(TERM.to_owned(), term.to_string());
-                page.data = Some(data);
-            }
+            fence.stamp(page)?;
+            page.data = Some([("index.html".to_owned(), site.spec.html.clone())].into());
             owner.control(page).map_err(refused)
         };
-        match create_or_update(&self.client, page, mutate, &WriteOptions::default()).await? {
+        match create_or_update(&self.client, page, mutate, &options).await? {
             (Outcome::Unchanged, _) => {}
-            _ => self.tell(site, "Published", "wrote the page"),
+            _ => self.tell(&site, "Published", "wrote the page"),
+        }
+        let status = Some(WebsiteStatus {
+            observed_generation: site.metadata.generation,
+            page: site.metadata.name.clone(),
+        });
+        if site.status != status {
+            site.status = status;
+            self.client.update_status(&site, &options).await?;
+        }
+        Ok(())
+    }
+
+    /// Also when the website is gone already: a page may have come late.
+    async fn remove_page(&self, key: &ObjectKey, site: Option<&Website>) -> Result<(), CacheError> {
+        let Some(page) = self.client.find::<ConfigMap>(key).await? else {
+            return Ok(());
+        };
+        let owner = controller_of(&*page).map_err(refused)?;
+        if owner.is_some_and(|owner| owner.kind == "Website") {
+            let options = self.client.fence().only_this(&*page)?;
+            self.client.delete::<ConfigMap>(key, &options).await?;
+            site.inspect(|site| self.tell(site, "Removed", "deleted the page"));
         }
         Ok(())
     }
@@ -94,13 +90,6 @@ impl Websites {
         let site = ObjectReference::typed(site);
         self.events
             .event(&site, None, EventKind::Normal, reason, "Reconciling", note);
-    }
-
-    /// How often the lease had changed hands when this replica got it, if it still has it.
-    fn term(&self) -> Result<u32, Error> {
-        let term = self.leadership.term();
-        term.map(|term| term.transitions)
-            .ok_or_else(|| refused("this replica does not lead"))
     }
 }
 

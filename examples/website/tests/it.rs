@@ -1,9 +1,18 @@
 //! The controller on the embedded API server: in this process, and as three replicas of which one leads.
 #![expect(clippy::unwrap_used, reason = "a failed test says where")]
 
-use std::{process::Stdio, time::Duration};
+use std::{
+    collections::BTreeMap,
+    path::PathBuf,
+    process::{ExitStatus, Stdio},
+    time::Duration,
+};
 
-use informer::{leaderelection::Options, manager::Running, prelude::*};
+use informer::{
+    leaderelection::{Options, Term},
+    manager::Running,
+    prelude::*,
+};
 use informer_apiserver::Server;
 use serde_json::{Value, json};
 use tokio::{
@@ -63,7 +72,7 @@ fn html(server: &Server, name: &str) -> Option<String> {
     Some(page["data"]["index.html"].as_str()?.to_owned())
 }
 
-async fn until(what: &str, is_so: impl Fn() -> bool) {
+async fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     let mut ticks = time::interval(Duration::from_millis(10));
     let waited = time::timeout(PATIENCE, async {
         while !is_so() {
@@ -94,7 +103,10 @@ async fn a_website_lives_and_dies() {
     .await;
     let page = find(&server, &config_maps(), "home").unwrap();
     assert_eq!(page["metadata"]["ownerReferences"][0]["kind"], "Website");
-    assert_eq!(page["metadata"]["annotations"]["example.com/term"], "0");
+    let term = page["metadata"]["annotations"]["example.com/term"]
+        .as_str()
+        .unwrap();
+    assert!(term.starts_with("0@"), "{term}");
     let site = find(&server, &websites(), "home").unwrap();
     assert_eq!(site["metadata"]["finalizers"], json!(["example.com/page"]));
     assert_eq!(site["status"]["page"], "home");
@@ -144,19 +156,90 @@ async fn a_website_lives_and_dies() {
     server.shutdown().await;
 }
 
-/// A replica as a process of its own.
-fn process(kubeconfig: &std::path::Path, name: &str) -> Child {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_website"));
-    command
-        .arg("127.0.0.1:0")
-        .env("KUBECONFIG", kubeconfig)
-        .env("POD_NAME", name);
-    command
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .kill_on_drop(true)
-        .spawn()
-        .unwrap()
+/// Replicas as processes of their own, of which something starts a new one when one has ended by itself: a leader that cannot renew its lease in
+/// time, on a machine that is very busy, ends as a failure.
+struct Fleet {
+    folder: PathBuf,
+    running: BTreeMap<String, Child>,
+    n_started: usize,
+}
+
+impl Fleet {
+    fn new(server: &Server) -> Self {
+        let folder = std::env::temp_dir().join(format!("website-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let config = json!({
+            "clusters": [{"name": "c", "cluster": {"server": server.url()}}],
+            "contexts": [{"name": "c", "context": {"cluster": "c", "namespace": "default"}}],
+            "current-context": "c",
+        });
+        std::fs::write(folder.join("config"), config.to_string()).unwrap();
+        Self {
+            folder,
+            running: BTreeMap::new(),
+            n_started: 0,
+        }
+    }
+
+    /// So many run from here on.
+    fn keep(&mut self, n: usize) {
+        let ended = |(name, child): (&String, &mut Child)| {
+            let status = child.try_wait().unwrap()?;
+            Some((name.clone(), status))
+        };
+        let ended: Vec<_> = self.running.iter_mut().filter_map(ended).collect();
+        for (name, status) in ended {
+            self.assert_lost(&name, status);
+            self.running.remove(&name);
+        }
+        while self.running.len() < n {
+            let name = format!("replica-{}", self.n_started);
+            let mut command = Command::new(env!("CARGO_BIN_EXE_website"));
+            command
+                .arg("127.0.0.1:0")
+                .env("KUBECONFIG", self.folder.join("config"))
+                .env("POD_NAME", &name)
+                .stdout(Stdio::null())
+                .stderr(std::fs::File::create(self.log(&name)).unwrap())
+                .kill_on_drop(true);
+            self.running.insert(name, command.spawn().unwrap());
+            self.n_started += 1;
+        }
+    }
+
+    fn log(&self, name: &str) -> PathBuf {
+        self.folder.join(format!("{name}.log"))
+    }
+
+    /// Nothing but a lost lease ends a replica with a failure.
+    fn assert_lost(&self, name: &str, status: ExitStatus) {
+        let log = std::fs::read_to_string(self.log(name)).unwrap();
+        assert_eq!(status.code(), Some(1), "{name}: {log}");
+        assert!(log.contains("Lost"), "{name}: {log}");
+    }
+
+    /// Kills a replica, or stops it politely. `false`: it had ended by itself, or lost its lease before it could give it back.
+    async fn end(&mut self, name: &str, kills: bool) -> bool {
+        let Some(mut process) = self.running.remove(name) else {
+            return false;
+        };
+        if kills {
+            process.kill().await.unwrap();
+            return true;
+        }
+        if let Some(pid) = process.id() {
+            let told = Command::new("kill")
+                .args(["-TERM", &pid.to_string()])
+                .status()
+                .await;
+            assert!(told.unwrap().success());
+        }
+        let status = process.wait().await.unwrap();
+        if !status.success() {
+            self.assert_lost(name, status);
+        }
+        status.success()
+    }
 }
 
 fn leader(server: &Server) -> Option<String> {
@@ -169,48 +252,59 @@ fn leader(server: &Server) -> Option<String> {
     (!holder.is_empty()).then(|| holder.to_owned())
 }
 
+/// The term that a page was claimed in last.
+fn term(server: &Server, page: &str) -> Term {
+    let page = find(server, &config_maps(), page).unwrap();
+    let term = page["metadata"]["annotations"]["example.com/term"].as_str();
+    term.unwrap().parse().unwrap()
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn three_replicas_take_over_from_each_other() {
     let server = server().await;
-    let folder = std::env::temp_dir().join(format!("website-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
-    let kubeconfig = folder.join("config");
-    let config = json!({
-        "clusters": [{"name": "c", "cluster": {"server": server.url()}}],
-        "contexts": [{"name": "c", "context": {"cluster": "c", "namespace": "default"}}],
-        "current-context": "c",
-    });
-    std::fs::write(&kubeconfig, config.to_string()).unwrap();
-    let mut replicas: Vec<_> = ["a", "b", "c"]
-        .map(|name| (name, process(&kubeconfig, name)))
-        .into();
-
-    // Stopped politely, then killed; each time another one goes on.
-    for (round, page) in ["one", "two", "three"].into_iter().enumerate() {
-        create(&server, page, page);
-        until(page, || html(&server, page).is_some()).await;
-        let term =
-            &find(&server, &config_maps(), page).unwrap()["metadata"]["annotations"]["example.com/term"];
-        assert!(
-            term.as_str().unwrap().parse::<usize>().unwrap() >= round,
-            "{term}"
-        );
-        let name = leader(&server).unwrap();
-        let at = replicas.iter().position(|(replica, _)| *replica == name).unwrap();
-        let (_, mut process) = replicas.remove(at);
-        if round == 1 {
-            process.kill().await.unwrap();
-        } else {
-            let pid = process.id().unwrap().to_string();
-            let told = Command::new("kill").args(["-TERM", &pid]).status().await.unwrap();
-            assert!(told.success());
-            assert!(
-                process.wait().await.unwrap().success(),
-                "a polite stop is no failure"
-            );
+    let mut fleet = Fleet::new(&server);
+    let mut ended: Option<Term> = None;
+    let mut pages = (0..20).map(|n| format!("page-{n}"));
+    for kills in [false, true, false] {
+        loop {
+            let page = pages.next().expect("a leader keeps its lease for a moment");
+            create(&server, &page, &page);
+            until(&page, || {
+                fleet.keep(3);
+                html(&server, &page).is_some()
+            })
+            .await;
+            let now = term(&server, &page);
+            if let Some(ended) = &ended {
+                assert!(now.is_after(ended), "another one leads: {ended}, {now}");
+            }
+            // The one that the lease names may have ended by itself.
+            let name = leader(&server).unwrap_or_default();
+            if fleet.end(&name, kills).await {
+                ended = Some(now);
+                break;
+            }
         }
     }
-    assert_eq!(leader(&server), None, "the last one gave the lease back");
-    std::fs::remove_dir_all(&folder).unwrap();
+    // The last one leaves the lease to nobody.
+    until("another one leads", || {
+        fleet.keep(1);
+        leader(&server).is_some_and(|name| fleet.running.contains_key(&name))
+    })
+    .await;
+    let last = leader(&server).unwrap_or_default();
+    let others: Vec<String> = fleet
+        .running
+        .keys()
+        .filter(|name| **name != last)
+        .cloned()
+        .collect();
+    for name in others {
+        fleet.end(&name, true).await;
+    }
+    if fleet.end(&last, false).await {
+        assert_eq!(leader(&server), None, "it gave the lease back");
+    }
+    std::fs::remove_dir_all(&fleet.folder).unwrap();
     server.shutdown().await;
 }

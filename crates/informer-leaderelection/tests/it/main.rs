@@ -9,6 +9,7 @@ mod candidacy;
 mod cases;
 mod elector;
 mod embedded;
+mod fence;
 mod lease;
 mod rig;
 mod safety;
