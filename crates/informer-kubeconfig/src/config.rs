@@ -1,6 +1,6 @@
 //! `Config`: what a client needs to know, with everything decided.
 
-use std::{fmt, path::Path, sync::Arc};
+use std::{fmt, path::Path, sync::Arc, time::Duration};
 
 use informer_transport::{Authorize, TlsSource};
 
@@ -27,6 +27,7 @@ pub struct Config {
     pub(crate) certificates: Arc<Certificates>,
     pub(crate) proxy: Option<String>,
     pub(crate) accepts_compression: bool,
+    pub(crate) request_timeout: Option<Duration>,
 }
 
 impl Config {
@@ -102,11 +103,11 @@ impl Config {
         environment: Arc<dyn Environment>,
         overrides: &Overrides,
     ) -> Result<Self, Error> {
-        let selected = resolve::select(kubeconfig, overrides)?;
+        let selected = resolve::select(kubeconfig, &*environment, overrides)?;
         let cluster = &selected.cluster;
         let user = selected.user.as_ref();
         let client = match user {
-            Some(user) => client_certificate(user)?,
+            Some(user) => client_certificate(user, overrides)?,
             None => None,
         };
         let has_certificate = client.is_some();
@@ -153,8 +154,9 @@ impl Config {
             origin,
             certificates: Arc::new(certificates.with_plugin(credentials.plugin())),
             credentials: Arc::new(credentials),
-            proxy: proxy(cluster)?,
+            proxy: proxy(cluster, overrides)?,
             accepts_compression: !cluster.entry.disable_compression,
+            request_timeout: request_timeout(overrides),
         })
     }
 
@@ -206,6 +208,18 @@ impl Config {
     pub fn accepts_compression(&self) -> bool {
         self.accepts_compression
     }
+
+    /// How long a response may be waited for, where the overrides say so (`--request-timeout`); no file can. client-go ends watches by it, too:
+    /// here it is a limit for the head of a response, and a watch has none.
+    #[must_use]
+    pub fn request_timeout(&self) -> Option<Duration> {
+        self.request_timeout
+    }
+}
+
+/// Zero says the same as nothing (client-go `tools/clientcmd/helpers.go`, `ParseTimeout`).
+pub(crate) fn request_timeout(overrides: &Overrides) -> Option<Duration> {
+    overrides.request_timeout.filter(|timeout| !timeout.is_zero())
 }
 
 /// Leaves out credentials and certificates.

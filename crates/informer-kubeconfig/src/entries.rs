@@ -38,11 +38,12 @@ pub(crate) fn trust(
 
 /// The proxy of a cluster's entry (client-go `tools/clientcmd/client_config.go`, `parseProxyURL`). Errors do not quote it: it may hold a
 /// password.
-pub(crate) fn proxy(cluster: &Placed<Cluster>) -> Result<Option<String>, Error> {
+pub(crate) fn proxy(cluster: &Placed<Cluster>, overrides: &Overrides) -> Result<Option<String>, Error> {
     let Some(url) = given(&cluster.entry.proxy_url) else {
         return Ok(None);
     };
-    let refuse = |why: &str| cluster.field("proxy-url").error(why);
+    let field = cluster.field_or_override(given(&overrides.proxy_url).is_some(), "proxy-url");
+    let refuse = |why: &str| field.error(why);
     let url = with_lower_scheme(&url);
     let uri: Uri = url.parse().map_err(|_| refuse("malformed"))?;
     let authority = uri.authority().ok_or_else(|| refuse("has no host"))?;
@@ -90,10 +91,13 @@ pub(crate) fn authority_override(
     }
 }
 
-pub(crate) fn client_certificate(user: &Placed<User>) -> Result<Option<(Pem, Pem)>, Error> {
+pub(crate) fn client_certificate(
+    user: &Placed<User>,
+    overrides: &Overrides,
+) -> Result<Option<(Pem, Pem)>, Error> {
     let entry = &user.entry;
     let certificate = Pem::of_fields(
-        |name| user.field(name),
+        |name| user.field_or_override(overrides.client_certificate.is_some(), name),
         "client-certificate",
         entry.client_certificate.as_deref(),
         entry.client_certificate_data.as_deref(),
@@ -104,7 +108,7 @@ pub(crate) fn client_certificate(user: &Placed<User>) -> Result<Option<(Pem, Pem
         return Ok(None);
     };
     let key = Pem::of_fields(
-        |name| user.field(name),
+        |name| user.field_or_override(overrides.client_key.is_some(), name),
         "client-key",
         entry.client_key.as_deref(),
         entry.client_key_data.as_deref(),
@@ -135,9 +139,14 @@ pub(crate) fn credentials(
     overrides: &Overrides,
 ) -> Result<Credentials, Error> {
     let impersonation = match user {
-        Some(user) => impersonation(user)?,
+        Some(user) => impersonation(user, overrides)?,
         None => Vec::new(),
     };
+    if given(&overrides.token).is_some()
+        && (given(&overrides.username).is_some() || given(&overrides.password).is_some())
+    {
+        return Err(Field::other("username of the overrides").error("set together with a token; keep one"));
+    }
     let authorization = match (given(&overrides.token), user) {
         (Some(token), _) => Authorization::bearer(&Field::other("the token of the overrides"), &token)?,
         (None, Some(user)) => match authorization(user, environment)? {
@@ -216,11 +225,22 @@ fn plugin(
     Ok(Authorization::None)
 }
 
-fn impersonation(user: &Placed<User>) -> Result<Vec<(HeaderName, HeaderValue)>, Error> {
+pub(crate) fn impersonation(
+    user: &Placed<User>,
+    overrides: &Overrides,
+) -> Result<Vec<(HeaderName, HeaderValue)>, Error> {
     let entry = &user.entry;
+    let place = |field: &str| {
+        let is_overridden = match field {
+            "as" => given(&overrides.impersonate).is_some(),
+            "as-uid" => given(&overrides.impersonate_uid).is_some(),
+            "as-groups" => !overrides.impersonate_groups.is_empty(),
+            _ => !overrides.impersonate_extra.is_empty(),
+        };
+        user.field_or_override(is_overridden, field)
+    };
     let value = |field: &str, text: &str| {
-        HeaderValue::from_str(text)
-            .map_err(|_| user.field(field).error("holds characters that a header cannot"))
+        HeaderValue::from_str(text).map_err(|_| place(field).error("holds characters that a header cannot"))
     };
     let (groups, extra) = (
         entry.as_groups.as_deref().unwrap_or_default(),
@@ -245,10 +265,8 @@ fn impersonation(user: &Placed<User>) -> Result<Vec<(HeaderName, HeaderValue)>, 
         ));
     }
     for (key, values) in extra {
-        let header = HeaderName::from_bytes(extra_header(key).as_bytes()).map_err(|_| {
-            user.field("as-user-extra")
-                .error(format_args!("{key:?} cannot be a header's name"))
-        })?;
+        let header = HeaderName::from_bytes(extra_header(key).as_bytes())
+            .map_err(|_| place("as-user-extra").error(format_args!("{key:?} cannot be a header's name")))?;
         for text in values {
             headers.push((header.clone(), value("as-user-extra", text)?));
         }

@@ -8,10 +8,11 @@ use std::{
 
 use crate::{
     Config, Environment, Error, Overrides,
+    config::request_timeout,
     credentials::{Authorization, Credentials, TokenFile},
-    entries::authority_override,
+    entries::{authority_override, client_certificate, impersonation, proxy},
     field::{Field, Pem, PemKind},
-    resolve::given,
+    resolve::{self, given},
     server,
     tls::{Certificates, Trust},
 };
@@ -42,9 +43,25 @@ pub(crate) fn config(
             true,
         )?,
     };
-    let authorization = match given(&overrides.token) {
-        Some(token) => Authorization::bearer(&Field::other("the token of the overrides"), &token)?,
-        None => Authorization::TokenFile(TokenFile::new(
+    // clientcmd takes no notice here of what stands in neither server, token nor authority: who is to act as somebody else would act as the
+    // pod. What it would refuse beside the pod's token replaces that.
+    let user = resolve::overridden_user(None, &**environment, overrides);
+    let (impersonation, client) = match &user {
+        Some(user) => (
+            impersonation(user, overrides)?,
+            client_certificate(user, overrides)?,
+        ),
+        None => (Vec::new(), None),
+    };
+    let authorization = match (given(&overrides.token), given(&overrides.username)) {
+        (Some(_), Some(_)) => {
+            return Err(
+                Field::other("username of the overrides").error("set together with a token; keep one")
+            );
+        }
+        (Some(token), None) => Authorization::bearer(&Field::other("the token of the overrides"), &token)?,
+        (None, Some(name)) => Authorization::basic(&name, &given(&overrides.password).unwrap_or_default()),
+        (None, None) => Authorization::TokenFile(TokenFile::new(
             Arc::clone(environment),
             Field::other("the service account of this pod"),
             folder.join("token"),
@@ -61,15 +78,16 @@ pub(crate) fn config(
         namespace: namespace(&**environment, overrides, folder),
         context: None,
         origin: "the service account of this pod".to_owned(),
-        credentials: Arc::new(Credentials::new(authorization, Vec::new())),
+        credentials: Arc::new(Credentials::new(authorization, impersonation)),
         certificates: Arc::new(Certificates::new(
             Arc::clone(environment),
             trust,
-            None,
+            client,
             server_name,
         )?),
-        proxy: None,
-        accepts_compression: true,
+        proxy: proxy(&resolve::overridden_cluster(overrides), overrides)?,
+        accepts_compression: !overrides.disable_compression,
+        request_timeout: request_timeout(overrides),
     })
 }
 

@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use crate::{
-    Error, Kubeconfig, Overrides,
+    Environment, Error, Kubeconfig, Overrides,
     document::{Cluster, User},
     field::Field,
+    load::absolute,
 };
 
 /// The entries in effect, and where they stand.
@@ -31,6 +32,24 @@ impl<T> Placed<T> {
     pub(crate) fn field(&self, field: &str) -> Field {
         Field::new(&self.file, self.kind, &self.name, field)
     }
+
+    /// The same of a field that the overrides may have set.
+    pub(crate) fn field_or_override(&self, is_overridden: bool, field: &str) -> Field {
+        match is_overridden {
+            true => Field::other(&format!("{field} of the overrides")),
+            false => self.field(field),
+        }
+    }
+
+    /// An entry of which the overrides say everything.
+    fn of_overrides(kind: &'static str, entry: T) -> Self {
+        Self {
+            file: Path::new("overrides").into(),
+            kind,
+            name: String::new(),
+            entry,
+        }
+    }
 }
 
 /// Whether the files and overrides together name nothing to connect to, as an empty file does.
@@ -42,7 +61,11 @@ pub(crate) fn is_empty(config: &Kubeconfig, overrides: &Overrides) -> bool {
 }
 
 /// Selects the entries (client-go `tools/clientcmd/client_config.go`, `DirectClientConfig`).
-pub(crate) fn select(config: &Kubeconfig, overrides: &Overrides) -> Result<Selected, Error> {
+pub(crate) fn select(
+    config: &Kubeconfig,
+    environment: &dyn Environment,
+    overrides: &Overrides,
+) -> Result<Selected, Error> {
     let name = given(&overrides.context).or_else(|| given(&config.current_context));
     let context = match &name {
         None => None,
@@ -60,9 +83,13 @@ pub(crate) fn select(config: &Kubeconfig, overrides: &Overrides) -> Result<Selec
         }
     };
     let of_context = context.as_ref();
+    let mut cluster = select_cluster(config, overrides, of_context)?;
+    over(&mut cluster.entry.proxy_url, &overrides.proxy_url);
+    cluster.entry.disable_compression |= overrides.disable_compression;
+    let user = select_user(config, overrides, of_context)?;
     Ok(Selected {
-        cluster: select_cluster(config, overrides, of_context)?,
-        user: select_user(config, overrides, of_context)?,
+        cluster,
+        user: overridden_user(user, environment, overrides),
         namespace: of_context.and_then(|context| given(&context.entry.namespace)),
         context: name,
     })
@@ -78,7 +105,7 @@ fn select_cluster(
     let of_context = context.and_then(|context| given(&context.entry.cluster));
     let Some(name) = given(&overrides.cluster).or(of_context) else {
         if given(&overrides.server).is_some() {
-            return Ok(of_overrides());
+            return Ok(Placed::of_overrides("cluster", Cluster::default()));
         }
         let problem = "names no cluster";
         return Err(match context {
@@ -95,22 +122,12 @@ fn select_cluster(
         }),
         // A server is enough, also where the context's own is not there.
         (None, _) if given(&overrides.cluster).is_none() && given(&overrides.server).is_some() => {
-            Ok(of_overrides())
+            Ok(Placed::of_overrides("cluster", Cluster::default()))
         }
         (None, Some(context)) if given(&overrides.cluster).is_none() => Err(context
             .field("cluster")
             .error(format_args!("cluster {name:?} does not exist"))),
         (None, _) => Err(not_found(config, "cluster", &name)),
-    }
-}
-
-/// A cluster of which the overrides say everything.
-fn of_overrides() -> Placed<Cluster> {
-    Placed {
-        file: Path::new("overrides").into(),
-        kind: "cluster",
-        name: String::new(),
-        entry: Cluster::default(),
     }
 }
 
@@ -140,6 +157,79 @@ fn select_user(
             );
             Ok(None)
         }
+    }
+}
+
+/// The user with what the overrides say of it, field by field (client-go `DirectClientConfig.getAuthInfo`). The token is not among them: it
+/// replaces all of them.
+pub(crate) fn overridden_user(
+    user: Option<Placed<User>>,
+    environment: &dyn Environment,
+    overrides: &Overrides,
+) -> Option<Placed<User>> {
+    let mut said = User::default();
+    over(&mut said.username, &overrides.username);
+    over(&mut said.password, &overrides.password);
+    over(&mut said.impersonate, &overrides.impersonate);
+    over(&mut said.as_uid, &overrides.impersonate_uid);
+    let path = |path: &Path| absolute(environment, path).to_string_lossy().into_owned();
+    let (certificate, key) = (&overrides.client_certificate, &overrides.client_key);
+    said.client_certificate = certificate.as_deref().map(path);
+    said.client_key = key.as_deref().map(path);
+    let (groups, extra) = (&overrides.impersonate_groups, &overrides.impersonate_extra);
+    said.as_groups = Some(groups.clone()).filter(|groups| !groups.is_empty());
+    let fields = [
+        &said.username,
+        &said.password,
+        &said.impersonate,
+        &said.as_uid,
+        &said.client_certificate,
+        &said.client_key,
+    ];
+    if fields.iter().all(|field| field.is_none()) && said.as_groups.is_none() && extra.is_empty() {
+        return user;
+    }
+    let mut user = user.unwrap_or_else(|| Placed::of_overrides("user", User::default()));
+    let entry = &mut user.entry;
+    if said.client_certificate.is_some() {
+        entry.client_certificate_data = None;
+    }
+    if said.client_key.is_some() {
+        entry.client_key_data = None;
+    }
+    for (field, said) in [
+        (&mut entry.username, &said.username),
+        (&mut entry.password, &said.password),
+        (&mut entry.impersonate, &said.impersonate),
+        (&mut entry.as_uid, &said.as_uid),
+        (&mut entry.client_certificate, &said.client_certificate),
+        (&mut entry.client_key, &said.client_key),
+    ] {
+        over(field, said);
+    }
+    if said.as_groups.is_some() {
+        entry.as_groups = said.as_groups;
+    }
+    if !extra.is_empty() {
+        let of_entry = entry.as_user_extra.get_or_insert_default();
+        of_entry.extend(extra.iter().map(|(key, values)| (key.clone(), values.clone())));
+    }
+    Some(user)
+}
+
+/// A cluster of which nothing but the overrides is known.
+pub(crate) fn overridden_cluster(overrides: &Overrides) -> Placed<Cluster> {
+    let entry = Cluster {
+        proxy_url: given(&overrides.proxy_url),
+        ..Cluster::default()
+    };
+    Placed::of_overrides("cluster", entry)
+}
+
+/// What is given counts more.
+fn over(field: &mut Option<String>, given: &Option<String>) {
+    if let Some(given) = self::given(given) {
+        *field = Some(given);
     }
 }
 

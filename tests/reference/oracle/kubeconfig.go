@@ -29,8 +29,9 @@ var onOneLine = strings.NewReplacer("\n", `\n`, "\r", `\r`, "\x00", `\0`)
 //
 //	file PATH BASE64        a file, below /case; a path in it may begin so, too
 //	env NAME=VALUE          HOME or KUBECONFIG
-//	override NAME=VALUE     kubeconfig, context, cluster, user, namespace, server, token, authority,
-//	                        insecure, name
+//	override NAME=VALUE     kubeconfig, context, cluster, user, namespace, server, token, username,
+//	                        password, certificate, key, as, as-uid, as-group, as-extra (KEY:VALUE),
+//	                        authority, insecure, name, proxy, no-compression, timeout
 //	load                    "refused", or all there is to say of server, trust, credentials, proxy
 type kubeconfig struct {
 	folder    string
@@ -120,6 +121,32 @@ func (k *kubeconfig) override(name, value string) {
 		cluster.Server = value
 	case "token":
 		user.Token = value
+	case "username":
+		user.Username = value
+	case "password":
+		user.Password = value
+	case "certificate":
+		user.ClientCertificate = value
+	case "key":
+		user.ClientKey = value
+	case "as":
+		user.Impersonate = value
+	case "as-uid":
+		user.ImpersonateUID = value
+	case "as-group":
+		user.ImpersonateGroups = append(user.ImpersonateGroups, value)
+	case "as-extra":
+		key, value, _ := strings.Cut(value, ":")
+		if user.ImpersonateUserExtra == nil {
+			user.ImpersonateUserExtra = map[string][]string{}
+		}
+		user.ImpersonateUserExtra[key] = append(user.ImpersonateUserExtra[key], value)
+	case "proxy":
+		cluster.ProxyURL = value
+	case "no-compression":
+		cluster.DisableCompression = value == "true"
+	case "timeout":
+		k.overrides.Timeout = value
 	case "authority":
 		cluster.CertificateAuthority = value
 	case "insecure":
@@ -221,6 +248,9 @@ func tell(config *restclient.Config, namespace string) ([]string, error) {
 	}
 	if config.DisableCompression {
 		told = append(told, "compression no")
+	}
+	if config.Timeout != 0 {
+		told = append(told, "timeout "+config.Timeout.String())
 	}
 	return told, nil
 }

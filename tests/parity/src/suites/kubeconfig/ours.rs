@@ -7,7 +7,7 @@ use std::{
     io,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use http::HeaderMap;
@@ -67,6 +67,7 @@ fn load(case: &Case, environment: &Recorder) -> Result<Vec<String>, String> {
     if !config.accepts_compression() {
         lines.push("compression no".to_owned());
     }
+    lines.extend(config.request_timeout().map(|timeout| format!("timeout {timeout:?}")));
     Ok(lines)
 }
 
@@ -88,6 +89,23 @@ fn overrides(case: &Case) -> Overrides {
             "namespace" => overrides.namespace = text,
             "server" => overrides.server = text,
             "token" => overrides.token = text,
+            "username" => overrides.username = text,
+            "password" => overrides.password = text,
+            "certificate" => overrides.client_certificate = Some(value.into()),
+            "key" => overrides.client_key = Some(value.into()),
+            "as" => overrides.impersonate = text,
+            "as-uid" => overrides.impersonate_uid = text,
+            "as-group" => overrides.impersonate_groups.push(value.clone()),
+            "as-extra" => {
+                let (key, value) = value.split_once(':').expect("KEY:VALUE");
+                overrides = overrides.impersonate_extra(key, value);
+            }
+            "proxy" => overrides.proxy_url = text,
+            "no-compression" => overrides.disable_compression = value == "true",
+            "timeout" => {
+                let seconds = value.trim_end_matches('s').parse().expect("seconds");
+                overrides.request_timeout = Some(Duration::from_secs(seconds));
+            }
             "authority" => overrides.certificate_authority = Some(value.into()),
             "insecure" => overrides.insecure_skip_tls_verify = value == "true",
             "name" => overrides.tls_server_name = text,
