@@ -19,7 +19,10 @@ pub struct Http {
     address: SocketAddr,
     tls: Option<Arc<ClientConfig>>,
     token: Option<String>,
+    accept: &'static str,
 }
+
+const JSON: &str = "application/json";
 
 /// A response.
 #[derive(Debug)]
@@ -52,6 +55,7 @@ impl Http {
             address,
             tls: None,
             token: None,
+            accept: JSON,
         }
     }
 
@@ -76,7 +80,15 @@ impl Http {
             address,
             tls: Some(Arc::new(config)),
             token: Some(token.to_owned()),
+            accept: JSON,
         })
+    }
+
+    /// The same, which accepts another form of answer.
+    #[must_use]
+    pub fn accepting(mut self, media_type: &'static str) -> Self {
+        self.accept = media_type;
+        self
     }
 
     /// Gets what is at `path`.
@@ -106,8 +118,8 @@ impl Http {
 
     fn request(&self, method: &str, path: &str, body: Option<&Value>) -> String {
         let mut request = format!(
-            "{method} {path} HTTP/1.0\r\nHost: {}\r\nUser-Agent: informer-tests\r\nAccept: application/json\r\n",
-            self.address
+            "{method} {path} HTTP/1.0\r\nHost: {}\r\nUser-Agent: informer-tests\r\nAccept: {}\r\n",
+            self.address, self.accept
         );
         if let Some(token) = &self.token {
             request.push_str(&format!("Authorization: Bearer {token}\r\n"));

@@ -29,5 +29,6 @@ mod rotation;
 mod selectors;
 mod stop;
 mod support;
+mod tables;
 mod website;
 mod wires;
