@@ -84,7 +84,7 @@ mod terminal;
 mod watchable;
 
 pub use action::{Action, Attempt};
-pub use builder::Builder;
+pub use builder::{Builder, Defaults};
 pub use controller::{Controller, Running};
 pub use driver::Ended;
 pub use error::{BuildError, MissingMeta, ReconcileError, RunError};
@@ -103,7 +103,9 @@ pub use predicate::{
 };
 pub use reconciler::{BoxReconciler, FnReconciler, Reconciler, reconcile_fn};
 pub use source::{
-    ChannelClosed, ChannelSource, FnSource, Gate, InformerSource, KindSource, LOW_PRIORITY, Optional, Requests, Source, SourceContext, Started, TaskSource, channel, gate, optional, retried_source, source_fn, task_source,
+    ChannelClosed, ChannelSource, FnSource, Gate, InformerSource, KindSource, LOW_PRIORITY, Optional,
+    Requests, Source, SourceContext, Started, TaskSource, channel, gate, optional, retried_source, source_fn,
+    task_source,
 };
 pub use status::{Counts, Phase, SourceStatus, Status, WatchId};
 pub use terminal::{Terminal, terminal};

@@ -1,6 +1,8 @@
 //! How a controller is put together.
 
+mod defaults;
 mod options;
+mod settings;
 mod watching;
 
 use std::{
@@ -8,21 +10,20 @@ use std::{
     future::Future,
     hash::{BuildHasher, RandomState},
     sync::Arc,
-    time::Duration,
 };
 
 use informer_core::{BoxClock, Resource, TokioClock};
-use informer_workqueue::{Config, DelayedCopy, ItemExponential, Metrics, Queue, RateLimiter, WorkQueue};
+use informer_workqueue::{
+    Config, DelayedCopy, Fifo, ItemExponential, Metrics, Queue, RateLimiter, WorkQueue,
+    default_controller_limiter,
+};
 
-use self::watching::Later;
+pub use self::defaults::Defaults;
+use self::{settings::Settings, watching::Later};
 use crate::{
-    Action, Attempt, BoxError, BoxReconciler, BuildError, Controller, ReconcileMetrics, ReconcileMetricsProvider,
-    Reconciler, Request,
-    late::OnSourceError,
-    names::Claim,
-    reconcile_fn,
-    shared::{Options, Parts},
-    source::EventFilter,
+    Action, Attempt, BoxError, BoxReconciler, BuildError, Controller, ReconcileMetrics,
+    ReconcileMetricsProvider, Reconciler, Request, late::OnSourceError, names::Claim, reconcile_fn,
+    shared::Parts, source::EventFilter,
 };
 
 /// Puts a controller together: begun by [`Controller::builder`] or [`new`](Self::new), ended by [`build`](Self::build).
@@ -38,10 +39,10 @@ pub struct Builder<R> {
     metrics: Option<Arc<dyn ReconcileMetrics>>,
     provider: Option<Arc<dyn ReconcileMetricsProvider>>,
     on_source_error: Option<OnSourceError>,
-    skip_name_validation: bool,
     seed: Option<u64>,
     clock: BoxClock,
-    options: Options,
+    settings: Settings,
+    defaults: Defaults,
 }
 
 /// What sources are made with.
@@ -70,19 +71,10 @@ impl<R: Request> Builder<R> {
             metrics: None,
             provider: None,
             on_source_error: None,
-            skip_name_validation: false,
             seed: None,
             clock: BoxClock::new(TokioClock),
-            options: Options {
-                concurrency: 1,
-                timeout: None,
-                sync_timeout: Some(Duration::from_secs(120)),
-                late: None,
-                grace: Duration::from_secs(30),
-                recover_panics: true,
-                needs_leader_election: true,
-                warm_up: false,
-            },
+            settings: Settings::default(),
+            defaults: Defaults::default(),
         }
     }
 
@@ -125,13 +117,18 @@ impl<R: Request> Builder<R> {
                 "has neither a name nor a kind that it is for",
             ));
         };
-        let reconciler = self.check(&name)?;
+        let settings = self
+            .settings
+            .or(&self.defaults.settings_of(self.given.owner.as_ref()));
+        let options = settings.options();
+        let reconciler = self.check(&name, options.concurrency)?;
+        self.take_defaults();
         let (metrics, queue_metrics) = match &self.provider {
             Some(provider) => (Some(provider.reconciles(&name)), Some(provider.queue(&name))),
             None => (self.metrics.take(), self.queue_metrics.take()),
         };
         let measured = metrics.is_some() || queue_metrics.is_some();
-        let claim = match measured && !self.skip_name_validation {
+        let claim = match measured && settings.skip_name_validation != Some(true) {
             true => Some(Claim::take(&name).ok_or_else(|| {
                 BuildError::new(
                     &name,
@@ -145,17 +142,18 @@ impl<R: Request> Builder<R> {
             sources.push(make(&self.given).map_err(|why| BuildError::new(&name, &why))?);
         }
         let (limiter, clock) = (self.limiter, self.clock.clone());
+        let priorities = settings.priorities.unwrap_or(true);
         Ok(Controller::new(Parts {
             queue: self
                 .queue
-                .unwrap_or_else(|| default_queue(limiter, queue_metrics, clock)),
+                .unwrap_or_else(|| default_queue(priorities, limiter, queue_metrics, clock)),
             name,
             reconciler,
             resource: self.given.owner,
             // One that no other process has.
             seed: self.seed.unwrap_or_else(|| RandomState::new().hash_one(0_u8)),
             clock: self.clock,
-            options: self.options,
+            options,
             metrics,
             on_source_error: self.on_source_error,
             claim,
@@ -163,7 +161,18 @@ impl<R: Request> Builder<R> {
         }))
     }
 
-    fn check(&mut self, name: &str) -> Result<BoxReconciler<R>, BuildError> {
+    /// What the defaults have and this controller was not given.
+    fn take_defaults(&mut self) {
+        let given = self.metrics.is_some() || self.queue_metrics.is_some();
+        if self.provider.is_none() && !given {
+            self.provider = self.defaults.metrics.take();
+        }
+        if self.on_source_error.is_none() {
+            self.on_source_error = self.defaults.on_source_error.take();
+        }
+    }
+
+    fn check(&mut self, name: &str, concurrency: usize) -> Result<BoxReconciler<R>, BuildError> {
         let refuse = |why| Err(BuildError::new(name, why));
         let Some(reconciler) = self.reconcilers.pop() else {
             return refuse("has no reconciler");
@@ -177,7 +186,7 @@ impl<R: Request> Builder<R> {
         if self.sources.is_empty() {
             return refuse("watches nothing");
         }
-        if self.options.concurrency == 0 {
+        if concurrency == 0 {
             return refuse("has a concurrency of zero");
         }
         let own = self.limiter.is_some() || self.queue_metrics.is_some();
@@ -195,13 +204,20 @@ impl<R: Request> Default for Builder<R> {
 }
 
 fn default_queue<R: Request>(
+    priorities: bool,
     limiter: Option<Box<dyn RateLimiter<R>>>,
     metrics: Option<Arc<dyn Metrics>>,
     clock: BoxClock,
 ) -> Arc<dyn WorkQueue<R>> {
     let mut config = Config::default()
-        .limiter(limiter.unwrap_or_else(|| Box::new(ItemExponential::default())))
+        .limiter(limiter.unwrap_or_else(|| match priorities {
+            true => Box::new(ItemExponential::default()),
+            false => Box::new(default_controller_limiter()),
+        }))
         .delayed_copy(DelayedCopy::Absorb);
+    if !priorities {
+        config = config.order(Fifo::default());
+    }
     if let Some(metrics) = metrics {
         config = config.metrics(metrics);
     }
@@ -213,7 +229,7 @@ impl<R> fmt::Debug for Builder<R> {
         f.debug_struct("Builder")
             .field("name", &self.name)
             .field("sources", &self.sources.len())
-            .field("options", &self.options)
+            .field("settings", &self.settings)
             .finish_non_exhaustive()
     }
 }

@@ -5,14 +5,21 @@ use std::{sync::Arc, time::Duration};
 use informer_core::{BoxClock, Clock};
 use informer_workqueue::{Metrics, RateLimiter, WorkQueue};
 
-use super::Builder;
+use super::{Builder, Defaults};
 use crate::{Late, ReconcileMetrics, ReconcileMetricsProvider, Request, SourceError};
 
 impl<R: Request> Builder<R> {
+    /// What holds where this builder says nothing, whatever the order of the calls: the choices of a program for all its controllers.
+    #[must_use]
+    pub fn defaults(mut self, defaults: &Defaults) -> Self {
+        self.defaults = defaults.clone();
+        self
+    }
+
     /// How many requests are reconciled at the same time; 1 by default.
     #[must_use]
     pub fn concurrency(mut self, n: usize) -> Self {
-        self.options.concurrency = n;
+        self.settings.concurrency = Some(n);
         self
     }
 
@@ -21,6 +28,14 @@ impl<R: Request> Builder<R> {
     #[must_use]
     pub fn queue(mut self, queue: impl WorkQueue<R> + 'static) -> Self {
         self.queue = Some(Arc::new(queue));
+        self
+    }
+
+    /// Whether the default queue knows priorities; it does by default. If not, requests come in the order in which they were added, and
+    /// those that fail wait as client-go has it: as before, and all together no more than ten a second after the first hundred.
+    #[must_use]
+    pub fn priorities(mut self, priorities: bool) -> Self {
+        self.settings.priorities = Some(priorities);
         self
     }
 
@@ -58,7 +73,7 @@ impl<R: Request> Builder<R> {
     /// what is not measured).
     #[must_use]
     pub fn skip_name_validation(mut self) -> Self {
-        self.skip_name_validation = true;
+        self.settings.skip_name_validation = Some(true);
         self
     }
 
@@ -79,8 +94,8 @@ impl<R: Request> Builder<R> {
 
     /// A reconcile that takes longer is dropped and counts as failed; none by default.
     #[must_use]
-    pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.options.timeout = Some(timeout);
+    pub fn timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
+        self.settings.timeout = Some(timeout.into());
         self
     }
 
@@ -88,7 +103,7 @@ impl<R: Request> Builder<R> {
     /// [`late`](Self::late) says.
     #[must_use]
     pub fn sync_timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
-        self.options.sync_timeout = timeout.into();
+        self.settings.sync_timeout = Some(timeout.into());
         self
     }
 
@@ -100,7 +115,7 @@ impl<R: Request> Builder<R> {
     /// others](crate::Controller::run_among), as those of a manager do, goes on.
     #[must_use]
     pub fn late(mut self, late: Late) -> Self {
-        self.options.late = Some(late);
+        self.settings.late = Some(late);
         self
     }
 
@@ -114,7 +129,7 @@ impl<R: Request> Builder<R> {
     /// How long reconciles that run may go on after a stop; 30 seconds by default. Then they are dropped where they await.
     #[must_use]
     pub fn grace(mut self, grace: Duration) -> Self {
-        self.options.grace = grace;
+        self.settings.grace = Some(grace);
         self
     }
 
@@ -122,14 +137,14 @@ impl<R: Request> Builder<R> {
     /// [`run`](crate::Controller::run) panics.
     #[must_use]
     pub fn recover_panics(mut self, recover: bool) -> Self {
-        self.options.recover_panics = recover;
+        self.settings.recover_panics = Some(recover);
         self
     }
 
     /// Whether it reconciles on the leader only, where one is elected ([`run_when`](crate::Controller::run_when)); it does by default.
     #[must_use]
     pub fn needs_leader_election(mut self, needs: bool) -> Self {
-        self.options.needs_leader_election = needs;
+        self.settings.needs_leader_election = Some(needs);
         self
     }
 
@@ -137,7 +152,7 @@ impl<R: Request> Builder<R> {
     /// not by default.
     #[must_use]
     pub fn warm_up(mut self, warm_up: bool) -> Self {
-        self.options.warm_up = warm_up;
+        self.settings.warm_up = Some(warm_up);
         self
     }
 }

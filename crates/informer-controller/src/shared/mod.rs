@@ -16,8 +16,8 @@ use tokio::sync::watch;
 use self::sources::Watches;
 use crate::{
     Action, Attempt, BoxReconciler, Counts, Fault, Late, Phase, ReconcileError, ReconcileMetrics, Request,
-    RunError, Source, SourceError, Status, contain::contained, error::RunErrorKind, id::Ids, late::OnSourceError, metrics::tell,
-    names::Claim,
+    RunError, Source, SourceError, Status, contain::contained, error::RunErrorKind, id::Ids,
+    late::OnSourceError, metrics::tell, names::Claim,
 };
 
 pub(crate) struct Shared<R> {

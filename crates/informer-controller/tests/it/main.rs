@@ -3,6 +3,7 @@
 
 mod build;
 mod conformance;
+mod defaults;
 mod informer;
 mod kinds;
 mod later;

@@ -9,8 +9,8 @@ use std::{
 };
 
 use informer_controller::{
-    Action, Attempt, Builder, Controller, Fault, ForObject, Kind, Phase, SourceContext, Started, channel, gate,
-    provider_fn, source_fn, retried_source,
+    Action, Attempt, Builder, Controller, Fault, ForObject, Kind, Phase, SourceContext, Started, channel,
+    gate, provider_fn, retried_source, source_fn,
 };
 use informer_core::{ObjectKey, Resource};
 
@@ -67,8 +67,18 @@ async fn what_a_source_runs_is_run_again_after_a_panic() {
     assert_eq!(
         *told.lock().unwrap(),
         [
-            ("ticks".to_owned(), again(1), "it panicked: in the call".to_owned(), 0),
-            ("ticks".to_owned(), again(2), "it panicked: in the future".to_owned(), 1000),
+            (
+                "ticks".to_owned(),
+                again(1),
+                "it panicked: in the call".to_owned(),
+                0
+            ),
+            (
+                "ticks".to_owned(),
+                again(2),
+                "it panicked: in the future".to_owned(),
+                1000
+            ),
         ]
     );
     assert_eq!(controller.status().sources[0].trouble, None);
@@ -91,7 +101,10 @@ async fn a_source_that_cannot_be_run_again_has_failed() {
     let running = controller.spawn().unwrap();
     sleep(secs(600)).await;
     let once = controller.status().sources[0].clone();
-    assert_eq!((once.synced, once.trouble.as_deref()), (false, Some("it panicked: as told")));
+    assert_eq!(
+        (once.synced, once.trouble.as_deref()),
+        (false, Some("it panicked: as told"))
+    );
     let faults: Vec<_> = told.lock().unwrap().iter().map(|it| it.1).collect();
     assert_eq!(faults, [Fault::Panicked(None)]);
     requests.send(key("ns/a")).await.unwrap();
@@ -195,7 +208,9 @@ async fn a_panic_in_the_start_is_an_error_of_the_run() {
     let (requests, source) = channel("requests");
     let controller = builder.source(source).build().unwrap();
     let id = controller
-        .watch(source_fn("start", |_: SourceContext<ObjectKey>| panic!("as told")))
+        .watch(source_fn("start", |_: SourceContext<ObjectKey>| {
+            panic!("as told")
+        }))
         .unwrap();
     requests.send(key("ns/a")).await.unwrap();
     let dropping = async {
