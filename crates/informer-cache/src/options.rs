@@ -70,7 +70,8 @@ impl Selecting {
         Self::default()
     }
 
-    /// The same, of these namespaces.
+    /// The same, of these namespaces. The empty name beside others stands for all the others, which are one list and watch more: for other
+    /// selectors in a few namespaces than everywhere else.
     #[must_use]
     pub fn namespaces<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         let all = self.namespaces.get_or_insert_default();

@@ -26,7 +26,7 @@ pub(crate) struct Part {
 pub(crate) enum Covered {
     /// Every namespace, or a kind that has none.
     All(Part),
-    /// These namespaces; those that are added later with the selectors of all.
+    /// These namespaces; those that are added later with the selectors of all. The empty name stands for all the others.
     Named {
         named: BTreeMap<String, Part>,
         later: Part,
@@ -52,6 +52,14 @@ impl Part {
             labels,
             fields,
         })
+    }
+
+    /// The same, outside of these namespaces.
+    fn outside<'a>(&self, named: impl Iterator<Item = &'a String>) -> Result<Self, CacheError> {
+        let pins = named.map(|name| format!("metadata.namespace!={name}"));
+        let fields = Some(self.fields.clone()).filter(|fields| !fields.is_empty());
+        let all: Vec<String> = fields.into_iter().chain(pins).collect();
+        Self::of(Some(&self.labels), Some(&all.join(",")))
     }
 
     fn selects(&self, object: &Value) -> Selected {
@@ -105,11 +113,6 @@ pub(crate) fn settle(
     };
     let mut named = BTreeMap::new();
     for name in names.keys() {
-        if name.is_empty() {
-            return Err(CacheError::build(format!(
-                "{resource}: every namespace cannot stand beside named ones"
-            )));
-        }
         let of = |selecting: &'_ Selecting| {
             selecting
                 .namespaces
@@ -117,6 +120,13 @@ pub(crate) fn settle(
                 .and_then(|all| all.get(name).cloned())
         };
         named.insert(name.clone(), part(of(kind).as_ref(), of(default).as_ref())?);
+    }
+    if let Some(others) = named.remove("") {
+        if named.is_empty() {
+            return Ok(Covered::All(others));
+        }
+        let others = others.outside(named.keys()).map_err(in_context)?;
+        named.insert(String::new(), others);
     }
     Ok(Covered::Named {
         named,
@@ -136,7 +146,10 @@ impl Covered {
     pub(crate) fn part(&self, namespace: Option<&str>) -> &Part {
         match self {
             Self::All(part) => part,
-            Self::Named { named, later } => namespace.and_then(|name| named.get(name)).unwrap_or(later),
+            Self::Named { named, later } => {
+                let of_it = namespace.and_then(|name| named.get(name));
+                of_it.or_else(|| named.get("")).unwrap_or(later)
+            }
         }
     }
 
@@ -202,11 +215,33 @@ mod tests {
         );
         let error = settle(&pods(), &Selecting::inherit().labels("a=b=c"), &default).unwrap_err();
         assert!(error.to_string().starts_with("pods: bad requirement"), "{error}");
-        let error = settle(&pods(), &Selecting::inherit().namespaces(["", "a"]), &default).unwrap_err();
+    }
+
+    #[test]
+    fn t13_all_namespaces_beside_named_ones_are_the_others() {
+        let none = Selecting::inherit();
+        let kind = Selecting::inherit()
+            .labels("kind=all")
+            .fields("metadata.name!=x")
+            .namespace("b", PartOptions::inherit().labels("kind=b").fields(""))
+            .namespaces(["", "a"]);
         assert_eq!(
-            error.to_string(),
-            "pods: every namespace cannot stand beside named ones"
+            of(&kind, &none, None),
+            both(
+                "kind=all",
+                "metadata.name!=x,metadata.namespace!=a,metadata.namespace!=b"
+            )
         );
+        assert_eq!(of(&kind, &none, Some("elsewhere")), of(&kind, &none, None));
+        assert_eq!(of(&kind, &none, Some("a")), both("kind=all", "metadata.name!=x"));
+        assert_eq!(of(&kind, &none, Some("b")), both("kind=b", ""));
+        // As it may be inherited.
+        let default = Selecting::inherit().namespaces(["", "a"]);
+        assert_eq!(of(&none, &default, Some("c")), both("", "metadata.namespace!=a"));
+        // Alone it is every namespace.
+        let alone = Selecting::inherit().namespace("", PartOptions::inherit().labels("kind=all"));
+        let covered = settle(&pods(), &alone, &none).unwrap();
+        assert!(matches!(covered, Covered::All(part) if part.labels == "kind=all"));
     }
 
     #[test]

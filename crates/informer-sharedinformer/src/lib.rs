@@ -125,7 +125,7 @@ pub use informer_reflector::{Options as ReflectorOptions, Transform, TransformEr
 pub use listed::Listed;
 pub use lister::{Lister, Page};
 pub use metrics::{InformerId, Metrics, MetricsProvider, MetricsRegistry};
-pub use namespaces::{Namespaces, NamespacesLister, NotCovered};
+pub use namespaces::{Namespaces, NamespacesLister, NotCovered, PartSnapshot, Show, Visit, in_key_order};
 pub use options::{HandlerOptions, Resync};
 pub use pump::{Pump, PumpHandle};
 pub use queue::QueueKind;

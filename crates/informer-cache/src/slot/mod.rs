@@ -65,14 +65,15 @@ impl<K: Form> Slot<K> {
         let Some(namespace) = namespace else {
             return Ok(stores);
         };
-        stores.retain(|(name, _)| **name == *namespace);
-        if stores.is_empty() {
+        if !names.covers(Some(namespace)) {
             return Err(CacheError::new(Reason::NotCovered {
                 resource: self.resource.clone(),
                 namespace: namespace.to_owned(),
                 covered: names.names().iter().map(ToString::to_string).collect(),
             }));
         }
+        let named = stores.iter().any(|(name, _)| **name == *namespace);
+        stores.retain(|(name, _)| **name == *(if named { namespace } else { "" }));
         Ok(stores)
     }
 

@@ -4,7 +4,7 @@ use std::{ops::ControlFlow, sync::Arc};
 
 use informer_client::{Form, List, ListOptions};
 use informer_core::{DecodeError, Entry, Identity, IndexFunc, ObjectKey, Snapshot};
-use informer_sharedinformer::LabelSelector;
+use informer_sharedinformer::{LabelSelector, Visit};
 
 use super::{Seen, Slot};
 use crate::{
@@ -154,27 +154,26 @@ impl<K: Form> Slot<K> {
             list.entries.push(entry.clone());
             ControlFlow::Continue(())
         };
-        for snapshot in seen.snapshots() {
-            let mut flow = ControlFlow::Continue(());
-            let mut step = |entry: &Entry<ObjectKey, K>| {
-                flow = visit(entry);
-                flow
-            };
-            match (query.indexed.first(), query.only_key()) {
-                (Some(first), _) => snapshot
-                    .by_index(&first.field, &first.value, &mut step)
-                    .map_err(CacheError::selector)?,
-                (None, Some(key)) => {
-                    if let Some(entry) = snapshot.get(&key) {
-                        let _one_at_most = step(entry);
-                    }
+        let only_key = query.only_key();
+        let each = |snapshot: &dyn Snapshot<ObjectKey, K>, step: &mut Visit<'_, K>| match (
+            query.indexed.first(),
+            &only_key,
+        ) {
+            (Some(first), _) => snapshot
+                .by_index(&first.field, &first.value, step)
+                .map_err(CacheError::selector),
+            (None, Some(key)) => {
+                if let Some(entry) = snapshot.get(key) {
+                    let _one_at_most = step(entry);
                 }
-                (None, None) => scan(snapshot, query, &mut step),
+                Ok(())
             }
-            if flow.is_break() {
-                break;
+            (None, None) => {
+                scan(snapshot, query, step);
+                Ok(())
             }
-        }
+        };
+        seen.in_key_order(&each, &mut visit)?;
         if more {
             let last = list.entries.last().map(|entry| format!("{TOKEN}{}", entry.key));
             list.next = last.map(Into::into);

@@ -1,15 +1,15 @@
 //! What a read sees: the stores of a kind at one moment, and who has to agree to that moment.
 
-use std::sync::Arc;
-
 use informer_core::{Entry, ObjectKey, ResourceVersion, Snapshot, Stamp};
+use informer_sharedinformer::{PartSnapshot, Visit, in_key_order};
 
 use super::NamedStore;
 
-/// Snapshots, by namespace; one under the empty name stands for every namespace.
-pub(crate) struct Seen<K>(Vec<NamedSnapshot<K>>);
+/// Snapshots, by namespace; one under the empty name stands for every namespace that has none of its own.
+pub(crate) struct Seen<K>(Vec<PartSnapshot<K>>);
 
-type NamedSnapshot<K> = (Arc<str>, Arc<dyn Snapshot<ObjectKey, K>>);
+/// Shows what one snapshot holds.
+type ShowOne<'a, K, E> = dyn Fn(&dyn Snapshot<ObjectKey, K>, &mut Visit<'_, K>) -> Result<(), E> + 'a;
 
 /// What is seen, without the objects.
 pub(crate) trait Look {
@@ -49,6 +49,16 @@ impl<K> Seen<K> {
         self.0.iter().map(|(_, snapshot)| &**snapshot)
     }
 
+    /// What `each` snapshot shows, in key order.
+    pub(super) fn in_key_order<E>(
+        &self,
+        each: &ShowOne<'_, K, E>,
+        visit: &mut Visit<'_, K>,
+    ) -> Result<(), E> {
+        let each = |(_, snapshot): &PartSnapshot<K>, visit: &mut Visit<'_, K>| each(&**snapshot, visit);
+        in_key_order(&self.0, &each, visit)
+    }
+
     /// The version of the whole, where there is one.
     pub(super) fn version(&self) -> ResourceVersion {
         match &*self.0 {
@@ -69,9 +79,8 @@ impl<K> Seen<K> {
 
     fn part(&self, namespace: Option<&str>) -> Option<&dyn Snapshot<ObjectKey, K>> {
         let namespace = namespace.unwrap_or_default();
-        let mut parts = self.0.iter();
-        let found = parts.find(|(name, _)| name.is_empty() || **name == *namespace);
-        found.map(|(_, snapshot)| &**snapshot)
+        let of = |wanted: &str| self.0.iter().find(|(name, _)| **name == *wanted);
+        of(namespace).or_else(|| of("")).map(|(_, snapshot)| &**snapshot)
     }
 }
 

@@ -5,7 +5,7 @@ mod member;
 mod store;
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fmt,
     sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::AtomicBool},
     time::Duration,
@@ -13,7 +13,10 @@ use std::{
 
 use informer_core::{EventHandler, IndexError, IndexFunc, ObjectKey, Scope, Store};
 
-pub use self::lister::{NamespacesLister, NotCovered};
+pub use self::{
+    lister::{NamespacesLister, NotCovered},
+    store::{PartSnapshot, Show, Visit, in_key_order},
+};
 use self::{
     member::{Joined, Removed, Shared, SharedAsync},
     store::{Part, UnionStore},
@@ -31,6 +34,9 @@ type Make<K> = Box<dyn Fn(&Selection) -> Result<Held<K>, BuildError> + Send + Sy
 /// them from then on, and handlers are told of the objects of one that comes, as additions, and of those of one that goes, as removals that
 /// were not observed. A kind that lives in no namespace is covered whole, whatever namespaces are named.
 ///
+/// The empty name beside others stands for all the other namespaces: one more list and watch, of everything outside those that were named
+/// when this was made, so that each object is held once. Those that were not named are covered as long as it is there.
+///
 /// Clones are the same. The informers stop when the last clone is dropped and nobody else holds them.
 pub struct Namespaces<K>(Arc<Inner<K>>);
 
@@ -40,6 +46,8 @@ struct Inner<K> {
     name: Arc<str>,
     make: Make<K>,
     store: Arc<UnionStore<K>>,
+    /// What the part under the empty name leaves out, where that stands for all the others.
+    others: Option<BTreeSet<Arc<str>>>,
     state: Mutex<State<K>>,
 }
 
@@ -56,11 +64,20 @@ impl<K: Send + Sync + 'static> Namespaces<K> {
         names: impl IntoIterator<Item = N>,
         make: impl Fn(&Selection) -> Result<Held<K>, BuildError> + Send + Sync + 'static,
     ) -> Result<Self, BuildError> {
+        let mut names: Vec<Arc<str>> = names.into_iter().map(Into::into).collect();
+        let others = if selection.resource.scope == Scope::Cluster {
+            names = vec!["".into()];
+            None
+        } else {
+            let named = names.iter().filter(|name| !name.is_empty()).cloned().collect();
+            names.iter().any(|name| name.is_empty()).then_some(named)
+        };
         let inner = Inner {
             selection: selection.clone(),
             name: selection.to_string().into(),
             make: Box::new(make),
             store: Arc::new(UnionStore::new()),
+            others,
             state: Mutex::new(State {
                 parts: BTreeMap::new(),
                 members: Vec::new(),
@@ -69,11 +86,6 @@ impl<K: Send + Sync + 'static> Namespaces<K> {
             }),
         };
         let it = Self(Arc::new(inner));
-        let names: Vec<Arc<str>> = if it.is_cluster_wide() {
-            vec!["".into()]
-        } else {
-            names.into_iter().map(Into::into).collect()
-        };
         let mut state = it.lock();
         for name in names {
             it.enter(&mut state, name)?;
@@ -100,11 +112,22 @@ impl<K: Send + Sync + 'static> Namespaces<K> {
     #[must_use]
     pub fn covers(&self, namespace: Option<&str>) -> bool {
         self.is_cluster_wide()
-            || namespace.is_some_and(|name| !name.is_empty() && self.lock().parts.contains_key(name))
+            || namespace.is_some_and(|name| !name.is_empty() && self.part_of(&self.lock(), name).is_some())
+    }
+
+    /// Under which name the objects of a namespace are held.
+    fn part_of(&self, state: &State<K>, namespace: &str) -> Option<Arc<str>> {
+        let other = || match &self.0.others {
+            Some(named) if !named.contains(namespace) => state.parts.get_key_value(""),
+            _ => None,
+        };
+        let found = state.parts.get_key_value(namespace).or_else(other);
+        found.map(|(name, _)| name.clone())
     }
 
     /// Adds a namespace, and starts its informer if the factory was started. Handlers are told of its objects as initial adds. `false`: it
-    /// was there, or is covered as all are. Where a handler is still being told that the same namespace is gone, this waits for it.
+    /// was there, or is covered as all or all the others are. Where a handler is still being told that the same namespace is gone, this
+    /// waits for it. The empty name is for the beginning only.
     ///
     /// # Errors
     /// When the factory was shut down, or an index cannot be added.
@@ -122,7 +145,7 @@ impl<K: Send + Sync + 'static> Namespaces<K> {
         loop {
             let leaving = {
                 let mut state = self.lock();
-                if state.parts.contains_key(&namespace) {
+                if self.part_of(&state, &namespace).is_some() {
                     return Ok(false);
                 }
                 let leaving = state.members.iter().find_map(|member| member.leaving(&namespace));
@@ -165,8 +188,10 @@ impl<K: Send + Sync + 'static> Namespaces<K> {
             return Ok(());
         }
         let mut selection = self.0.selection.clone();
-        if !self.is_cluster_wide() {
-            selection = selection.namespace(namespace.clone());
+        match &self.0.others {
+            Some(named) if namespace.is_empty() => selection = outside(selection, named),
+            _ if self.is_cluster_wide() => {}
+            _ => selection = selection.namespace(namespace.clone()),
         }
         let held = (self.0.make)(&selection)?;
         for (name, function) in &state.indices {
@@ -274,8 +299,8 @@ impl<K: Send + Sync + 'static> Namespaces<K> {
         self.0.store.clone()
     }
 
-    /// The store of each namespace by itself, by name; the empty name stands for a kind that lives in no namespace. What waits for a version
-    /// waits for the store of the namespace that it is about.
+    /// The store of each namespace by itself, by name; the empty name stands for a kind that lives in no namespace, or for all the other
+    /// namespaces. What waits for a version waits for the store of the namespace that it is about.
     #[must_use]
     pub fn stores(&self) -> Vec<Part<K>> {
         let state = self.lock();
@@ -344,6 +369,14 @@ impl<K: Send + Sync + 'static> Namespaces<K> {
     fn lock(&self) -> MutexGuard<'_, State<K>> {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Of these, the ones outside of these namespaces.
+fn outside(selection: Selection, named: &BTreeSet<Arc<str>>) -> Selection {
+    let pins = named.iter().map(|name| format!("metadata.namespace!={name}"));
+    let fields = Some(selection.fields.to_string()).filter(|fields| !fields.is_empty());
+    let all: Vec<_> = fields.into_iter().chain(pins).collect();
+    selection.fields(all.join(","))
 }
 
 /// One index function for several stores.

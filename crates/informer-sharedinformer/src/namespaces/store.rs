@@ -1,6 +1,7 @@
 //! The stores of several namespaces as one.
 
 use std::{
+    convert::Infallible,
     mem,
     ops::ControlFlow,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -9,10 +10,10 @@ use std::{
 
 use informer_core::{Entry, ObjectKey, ResourceVersion, Snapshot, Store, UnknownIndex};
 
-/// A namespace and its store; the empty name stands for a cluster-wide kind's one store.
+/// A namespace and its store; the empty name stands for a cluster-wide kind's one store, or for all the other namespaces.
 pub(super) type Part<K> = (Arc<str>, Arc<dyn Store<ObjectKey, K>>);
 
-/// Ordered by namespace, as keys are, so that one part follows the other.
+/// Ordered by namespace, as keys are, so that one part follows the other; but that of all the other namespaces, which has them between.
 pub(super) struct UnionStore<K> {
     /// Swapped whole.
     parts: Mutex<Arc<[Part<K>]>>,
@@ -90,7 +91,8 @@ impl<K: Send + Sync + 'static> Store<ObjectKey, K> for UnionStore<K> {
     }
 }
 
-type PartSnapshot<K> = (Arc<str>, Arc<dyn Snapshot<ObjectKey, K>>);
+/// A namespace and what it holds at one moment; the empty name stands for all the other namespaces, or for a kind that lives in none.
+pub type PartSnapshot<K> = (Arc<str>, Arc<dyn Snapshot<ObjectKey, K>>);
 
 /// Each part at one moment, one after the other: between namespaces there is no one point in time, as there is none between two watches.
 struct UnionSnapshot<K> {
@@ -114,7 +116,10 @@ impl<K> UnionSnapshot<K> {
         let at = self
             .parts
             .binary_search_by(|(namespace, _)| (**namespace).cmp(wanted));
-        Some(&*self.parts[at.ok()?].1)
+        match at {
+            Ok(at) => Some(&*self.parts[at].1),
+            Err(_) => others(&self.parts),
+        }
     }
 }
 
@@ -139,20 +144,15 @@ impl<K: Send + Sync> Snapshot<ObjectKey, K> for UnionSnapshot<K> {
         after: Option<&ObjectKey>,
         visit: &mut dyn FnMut(&Entry<ObjectKey, K>) -> ControlFlow<()>,
     ) {
-        for (namespace, snapshot) in &self.parts {
+        let each = |(namespace, snapshot): &PartSnapshot<K>, visit: &mut Visit<'_, K>| {
             // Parts before it have only smaller keys, parts behind it only greater ones.
-            if after.is_some_and(|after| **namespace < *after.namespace().unwrap_or_default()) {
-                continue;
+            let before = |after: &ObjectKey| **namespace < *after.namespace().unwrap_or_default();
+            if namespace.is_empty() || !after.is_some_and(before) {
+                snapshot.scan(after, visit);
             }
-            let mut flow = ControlFlow::Continue(());
-            snapshot.scan(after, &mut |entry| {
-                flow = visit(entry);
-                flow
-            });
-            if flow.is_break() {
-                return;
-            }
-        }
+            Ok::<_, Infallible>(())
+        };
+        let Ok(()) = in_key_order(&self.parts, &each, visit);
     }
 
     fn by_index(
@@ -164,17 +164,10 @@ impl<K: Send + Sync> Snapshot<ObjectKey, K> for UnionSnapshot<K> {
         if self.parts.is_empty() {
             return Err(UnknownIndex::new(index, []));
         }
-        for (_, snapshot) in &self.parts {
-            let mut flow = ControlFlow::Continue(());
-            snapshot.by_index(index, value, &mut |entry| {
-                flow = visit(entry);
-                flow
-            })?;
-            if flow.is_break() {
-                break;
-            }
-        }
-        Ok(())
+        let each = |(_, snapshot): &PartSnapshot<K>, visit: &mut Visit<'_, K>| {
+            snapshot.by_index(index, value, visit)
+        };
+        in_key_order(&self.parts, &each, visit)
     }
 
     fn applied(&self) -> &ResourceVersion {
@@ -200,6 +193,66 @@ impl<K: Send + Sync> Snapshot<ObjectKey, K> for UnionSnapshot<K> {
     fn len(&self) -> usize {
         self.parts.iter().map(|(_, snapshot)| snapshot.len()).sum()
     }
+}
+
+/// Is shown one entry after the other, until it breaks off.
+pub type Visit<'a, K> = dyn FnMut(&Entry<ObjectKey, K>) -> ControlFlow<()> + 'a;
+
+/// The part of all the other namespaces, or of a kind that lives in none.
+fn others<K>(parts: &[PartSnapshot<K>]) -> Option<&dyn Snapshot<ObjectKey, K>> {
+    let (name, snapshot) = parts.first()?;
+    name.is_empty().then_some(&**snapshot)
+}
+
+/// Shows what one part holds.
+pub type Show<'a, K, E> = dyn Fn(&PartSnapshot<K>, &mut Visit<'_, K>) -> Result<(), E> + 'a;
+
+/// Visits what `each` of these parts shows in key order, where each shows its own in that order: one part after the other, or in between what
+/// the part under the empty name shows, which stands for all the other namespaces. `each` is given a part and a visitor, and stops when that
+/// says so; for whoever reads the [stores](crate::Namespaces::stores) of several namespaces by itself.
+///
+/// # Errors
+/// The first of `each`.
+pub fn in_key_order<K, E>(
+    parts: &[PartSnapshot<K>],
+    each: &Show<'_, K, E>,
+    visit: &mut Visit<'_, K>,
+) -> Result<(), E> {
+    let (rest, named) = parts.split_at(usize::from(others(parts).is_some()));
+    let mut named = named.iter().peekable();
+    let mut flow = ControlFlow::Continue(());
+    let mut failed = None;
+    if let [rest] = rest {
+        each(rest, &mut |entry| {
+            let namespace = entry.key.namespace().unwrap_or_default();
+            while let Some(part) = named.next_if(|(name, _)| **name < *namespace) {
+                let shown = each(part, &mut |entry| {
+                    flow = visit(entry);
+                    flow
+                });
+                failed = shown.err();
+                if failed.is_some() || flow.is_break() {
+                    flow = ControlFlow::Break(());
+                    return flow;
+                }
+            }
+            flow = visit(entry);
+            flow
+        })?;
+    }
+    if let Some(error) = failed {
+        return Err(error);
+    }
+    for part in named {
+        if flow.is_break() {
+            break;
+        }
+        each(part, &mut |entry| {
+            flow = visit(entry);
+            flow
+        })?;
+    }
+    Ok(())
 }
 
 /// Only pointers move under the locks.
