@@ -6,6 +6,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use http::Method;
+
 use crate::{Error, Retry, connection::now};
 
 /// Told of what goes on below requests. Each method does nothing unless it is written, and none may block. How many requests there are
@@ -42,13 +44,13 @@ pub trait TransportMetrics: Send + Sync {
     }
 
     /// A request is sent again after a while (client-go `rest_client_request_retries_total`).
-    fn retrying(&self, retry: &Retry) {
-        let _ = retry;
+    fn retrying(&self, method: &Method, retry: &Retry) {
+        let _ = (method, retry);
     }
 
     /// A request was held back by the rate limit (client-go `rest_client_rate_limiter_duration_seconds`). Zero for one that was not.
-    fn throttled(&self, wait: Duration) {
-        let _ = wait;
+    fn throttled(&self, method: &Method, wait: Duration) {
+        let _ = (method, wait);
     }
 }
 

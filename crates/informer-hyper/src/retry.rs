@@ -36,6 +36,18 @@ pub struct Retry {
     pub reason: RetryReason,
 }
 
+impl Retry {
+    /// As a transport would tell it, for tests of what hears it: the request was sent so often of so many times.
+    #[must_use]
+    pub fn new(made: u32, most: u32, wait: Duration, reason: RetryReason) -> Self {
+        Self {
+            attempts: Attempts { made, most },
+            wait,
+            reason,
+        }
+    }
+}
+
 /// More retries than these are not made unless a builder says otherwise (client-go `rest/request.go`, `NewRequest`).
 pub(crate) const MAX_RETRIES: u32 = 10;
 /// The pause after an answer that was lost (client-go `rest/with_retry.go`, `retryAfterResponse`).

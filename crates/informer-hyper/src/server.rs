@@ -24,7 +24,12 @@ pub(crate) struct Server {
 
 impl Server {
     pub(crate) fn parse(url: &str) -> Result<Self, Error> {
-        let refuse = |problem: &str| Error::configuration(format!("server URL {url:?}: {problem}"));
+        // Where there is, or may be, a password, nothing is quoted: in what is malformed nobody knows where it ends.
+        let quoted = match url.contains('@') || url.contains("%40") {
+            true => String::new(),
+            false => format!(" {url:?}"),
+        };
+        let refuse = |problem: &str| Error::configuration(format!("server URL{quoted}: {problem}"));
         let uri: Uri = url
             .parse()
             .map_err(|cause| refuse("malformed").caused_by(cause))?;
@@ -35,13 +40,16 @@ impl Server {
         };
         let authority = uri.authority().ok_or_else(|| refuse("has no host"))?.clone();
         if authority.as_str().contains('@') {
-            return Err(Error::configuration(
-                "server URL: holds a user name or password; credentials are given separately",
+            return Err(refuse(
+                "holds a user name or password; credentials are given separately",
             ));
         }
         let host = authority.host().trim_start_matches('[').trim_end_matches(']');
         if host.is_empty() {
             return Err(refuse("has no host"));
+        }
+        if !has_good_port(&authority) {
+            return Err(refuse("its port is no number"));
         }
         let prefix = uri.path().trim_end_matches('/');
         let scheme = if is_tls { "https" } else { "http" };
@@ -92,6 +100,13 @@ impl Server {
         parts.path_and_query = Some(path);
         Uri::from_parts(parts).expect("all three parts are there and valid")
     }
+}
+
+/// Whether what stands behind the last colon that is not of an IPv6 address is a port, if there is one.
+fn has_good_port(authority: &Authority) -> bool {
+    let behind_host = authority.as_str().rsplit(']').next();
+    let port = behind_host.and_then(|rest| rest.split_once(':'));
+    port.is_none_or(|(_, port)| port.is_empty() || authority.port_u16().is_some())
 }
 
 #[cfg(test)]
@@ -155,8 +170,34 @@ mod tests {
                 "https://u:hunter2@h",
                 "server URL: holds a user name or password; credentials are given separately",
             ),
+            ("https://u:hunter2/x y@h", "server URL: malformed"),
+            ("https://u:hun ter2@h", "server URL: malformed"),
+            (
+                "https://u:hunter2@h:port",
+                "server URL: holds a user name or password; credentials are given separately",
+            ),
+            (
+                "https://h:port",
+                "server URL \"https://h:port\": its port is no number",
+            ),
+            (
+                "https://h:65536",
+                "server URL \"https://h:65536\": its port is no number",
+            ),
+            ("https://u%40x:hun/ter2", "server URL: malformed"),
+            (
+                "ftp://u:hunter2@h",
+                "server URL: needs to begin with https:// or http://",
+            ),
+            (
+                "u:hunter2@h",
+                "server URL: needs to begin with https:// or http://",
+            ),
         ] {
-            assert_eq!(Server::parse(url).expect_err(url).to_string(), expected);
+            let error = Server::parse(url).expect_err(url);
+            assert_eq!(error.to_string(), expected);
+            let cause = std::error::Error::source(&error);
+            assert!(!format!("{error:?} {cause:?}").contains("hunter2"), "{error:?}");
         }
     }
 }

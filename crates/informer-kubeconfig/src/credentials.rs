@@ -9,7 +9,7 @@ use std::{
 
 use http::{HeaderMap, HeaderName, HeaderValue, header::AUTHORIZATION};
 use informer_core::BoxFuture;
-use informer_transport::{Authorize, CredentialError};
+use informer_transport::{Authorize, CredentialError, Issue};
 
 use crate::{Environment, Error, SignIn, exec::Plugin, field::Field, text};
 
@@ -44,6 +44,8 @@ pub(crate) struct TokenFile {
 
 struct TokenState {
     header: HeaderValue,
+    /// Counts the tokens.
+    issue: Issue,
     /// `None`: the server refused it, or there only is the token that stands beside the file.
     read_at: Option<Instant>,
 }
@@ -110,10 +112,12 @@ impl TokenFile {
         let state = match (read(&*environment, &field, &path), beside) {
             (Ok(header), _) => TokenState {
                 header,
+                issue: Issue::default(),
                 read_at: Some(now),
             },
             (Err(_), Some(header)) => TokenState {
                 header,
+                issue: Issue::default(),
                 read_at: None,
             },
             (Err(error), None) => return Err(error),
@@ -126,7 +130,7 @@ impl TokenFile {
         })
     }
 
-    fn header(&self) -> HeaderValue {
+    fn header(&self) -> (HeaderValue, Issue) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let now = self.environment.now();
         let is_current = state
@@ -135,7 +139,10 @@ impl TokenFile {
         if !is_current {
             match read(&*self.environment, &self.field, &self.path) {
                 Ok(header) => {
-                    state.header = header;
+                    if state.header != header {
+                        state.header = header;
+                        state.issue = state.issue.next();
+                    }
                     state.read_at = Some(now);
                 }
                 Err(error) => tracing::warn!(
@@ -145,16 +152,20 @@ impl TokenFile {
                 ),
             }
         }
-        state.header.clone()
+        (state.header.clone(), state.issue)
     }
 
-    fn refused(&self) {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).read_at = None;
+    fn refused(&self, issue: Issue) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.issue == issue {
+            state.read_at = None;
+        }
     }
 }
 
 impl Authorize for Credentials {
-    fn authorize<'a>(&'a self, headers: &'a mut HeaderMap) -> BoxFuture<'a, Result<(), CredentialError>> {
+    fn authorize<'a>(&'a self, headers: &'a mut HeaderMap) -> BoxFuture<'a, Result<Issue, CredentialError>> {
+        let mut issue = Issue::default();
         let plugin = if headers.contains_key(AUTHORIZATION) {
             None
         } else {
@@ -165,7 +176,9 @@ impl Authorize for Credentials {
                     None
                 }
                 Authorization::TokenFile(file) => {
-                    headers.insert(AUTHORIZATION, file.header());
+                    let (header, of_file) = file.header();
+                    headers.insert(AUTHORIZATION, header);
+                    issue = of_file;
                     None
                 }
                 Authorization::Exec(plugin) => Some(plugin),
@@ -178,20 +191,22 @@ impl Authorize for Credentials {
             }
         }
         Box::pin(async move {
-            if let Some(plugin) = plugin
-                && let Some(header) = plugin.header().await?
-            {
+            let Some(plugin) = plugin else {
+                return Ok(issue);
+            };
+            let (header, issue) = plugin.header().await?;
+            if let Some(header) = header {
                 headers.insert(AUTHORIZATION, header);
             }
-            Ok(())
+            Ok(issue)
         })
     }
 
-    fn rejected(&self) {
+    fn rejected(&self, issue: Issue) {
         match &self.authorization {
             Authorization::None | Authorization::Fixed(_) => {}
-            Authorization::TokenFile(file) => file.refused(),
-            Authorization::Exec(plugin) => plugin.refused(),
+            Authorization::TokenFile(file) => file.refused(issue),
+            Authorization::Exec(plugin) => plugin.refused(issue),
         }
     }
 }

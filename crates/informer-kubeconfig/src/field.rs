@@ -24,6 +24,11 @@ impl Field {
         Self(description.into())
     }
 
+    /// As it stands in errors.
+    pub(crate) fn described(&self) -> &str {
+        &self.0
+    }
+
     pub(crate) fn error(&self, problem: impl fmt::Display) -> Error {
         Error::new(format!("{}: {problem}", self.0))
     }
@@ -98,6 +103,14 @@ impl Pem {
         match self {
             Self::Data { .. } => Place::Configuration,
             Self::File { path, .. } => Place::File { path: path.clone() },
+        }
+    }
+
+    /// An error about the text, whose sentence goes on behind the field and the file.
+    pub(crate) fn error(&self, problem: impl fmt::Display) -> Error {
+        match self {
+            Self::Data { field, .. } => field.error(problem),
+            Self::File { field, path, .. } => field.error(format_args!("{} {problem}", path.display())),
         }
     }
 

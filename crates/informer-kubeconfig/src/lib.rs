@@ -60,6 +60,7 @@ mod in_cluster;
 mod kubeconfig;
 mod load;
 mod overrides;
+mod pair;
 mod resolve;
 mod server;
 mod text;
@@ -72,6 +73,6 @@ pub use description::{
 };
 pub use environment::{Environment, MemoryEnvironment, PluginCommand, PluginOutput, ProcessEnvironment};
 pub use error::Error;
-pub use exec::ExecPolicy;
+pub use exec::{ExecPolicy, PluginCall, PluginMetrics};
 pub use kubeconfig::Kubeconfig;
 pub use overrides::Overrides;

@@ -1,8 +1,8 @@
 //! `Overrides`: what a command line says over the files.
 
-use std::{collections::BTreeMap, fmt, path::PathBuf, time::Duration};
+use std::{collections::BTreeMap, fmt, path::PathBuf, sync::Arc, time::Duration};
 
-use crate::{ExecPolicy, description::without_password};
+use crate::{ExecPolicy, PluginMetrics, description::without_password};
 
 /// What counts more than any file: the flags of kubectl, with the precedence that they have there (client-go
 /// `tools/clientcmd/overrides.go`). Everything that is `None`, or empty, is left as the files say.
@@ -65,6 +65,8 @@ pub struct Overrides {
     pub exec_policy: ExecPolicy,
     /// How long an exec plug-in may run. By default a minute, and without end where it talks with a person.
     pub exec_timeout: Option<Duration>,
+    /// Who is told of the runs of exec plug-ins.
+    pub exec_metrics: Option<Arc<dyn PluginMetrics>>,
 }
 
 /// Writes one function for each field that is given as it is.
@@ -111,6 +113,7 @@ impl Overrides {
         request_timeout: Duration => Some;
         exec_policy: ExecPolicy => std::convert::identity;
         exec_timeout: Duration => Some;
+        exec_metrics: Arc<dyn PluginMetrics> => Some;
     }
 
     /// Sets [`impersonate_groups`](field@Self::impersonate_groups).

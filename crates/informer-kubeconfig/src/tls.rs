@@ -8,7 +8,12 @@ use std::{
 
 use informer_transport::{ClientCertificate, CredentialError, Roots, TlsMaterial, TlsSource};
 
-use crate::{Environment, Error, exec::Plugin, field::Pem};
+use crate::{
+    Environment, Error, Place,
+    exec::Plugin,
+    field::Pem,
+    pair::{self, Problem},
+};
 
 /// How long certificates that were read are taken for current while connections use them. Upstream looks every five minutes (client-go
 /// `transport/cert_rotation.go`, `CertCallbackRefreshDuration`); a rotated authority should not fail handshakes for as long as that.
@@ -122,7 +127,7 @@ impl TlsSource for Certificates {
             }
         }
         let mut material = state.material.clone();
-        drop(state);
+        // Under the lock, so that no two states of the two counts have one sum.
         if let Some(plugin) = &self.plugin {
             let (client, generation) = plugin.certificate();
             material.client = client;
@@ -158,14 +163,27 @@ fn load_client(
     environment: &dyn Environment,
     client: Option<&(Pem, Pem)>,
 ) -> Result<Option<ClientCertificate>, Error> {
-    client
-        .map(|(certificate, key)| {
-            Ok(ClientCertificate {
-                certificate: certificate.load(environment)?,
-                key: key.load(environment)?,
-            })
-        })
-        .transpose()
+    let Some((certificate, key)) = client else {
+        return Ok(None);
+    };
+    let pair = ClientCertificate {
+        certificate: certificate.load(environment)?,
+        key: key.load(environment)?,
+    };
+    pair::check(&pair).map_err(|problem| match problem {
+        Problem::Certificate(why) => {
+            certificate.error(format_args!("holds a certificate that cannot be used: {why}"))
+        }
+        Problem::Key => key.error("holds a key that is malformed or of a kind that is not supported"),
+        Problem::Foreign => key.error(format_args!(
+            "holds a key that is not that of the certificate in {}",
+            match certificate.place() {
+                Place::File { path } => path.display().to_string(),
+                Place::Configuration => "client-certificate-data".to_owned(),
+            }
+        )),
+    })?;
+    Ok(Some(pair))
 }
 
 fn same_roots(one: &Roots, other: &Roots) -> bool {

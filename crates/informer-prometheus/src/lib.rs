@@ -33,7 +33,10 @@
 //! | informers and their reflectors | the `metrics` method of factory or builder, with `registry.informers()` |
 //! | elections | the elector's `metrics`, with `registry.clone()` |
 //! | recorded events | `Broadcaster::with_metrics(registry.events("name"))` |
-//! | requests | `registry.transport(transport, "host")` |
+//! | requests, and responses that are being read | `registry.transport(transport, "host")` |
+//! | connections, retries and waits for the rate limit | `HyperTransport::builder(url).metrics(Arc::new(registry.connections("host")))` |
+//! | exec plug-ins | `Overrides::exec_metrics`, with `Arc::new(registry.clone())` |
+//! | the process | `registry.measure_process()` |
 //!
 //! # Bounds
 //! Each queue, controller, informer or handler has a fixed number of series. They go when it is gone. So many of them are measured at most
@@ -46,13 +49,20 @@
 //!
 //! # Features
 //! `controller`, `events`, `informer`, `leaderelection`, `transport`: on by default; each is the metrics of one crate, and brings it as a
-//! dependency.
+//! dependency. So do `hyper` (connections) and `kubeconfig` (exec plug-ins), which a program with a transport of its own has no use for.
+//! `process`: what the operating system says of the process.
+//!
+//! # What upstream has and this has not
+//! `rest_client_dns_resolution_duration_seconds`, which client-go does not register either; `rest_client_transport_cache_*` and
+//! `rest_client_transport_cert_rotation_gc_calls_total`, as there is no cache of transports here; `go_*`.
 //!
 //! # Swap it
 //! Implement the `Metrics` traits of the crates for another library. The program's own collectors go into [`Registry::collectors`].
 
 #[cfg(feature = "informer")]
 mod asked;
+#[cfg(feature = "hyper")]
+mod connections;
 #[cfg(feature = "leaderelection")]
 mod election;
 #[cfg(feature = "events")]
@@ -60,6 +70,8 @@ mod events;
 mod families;
 #[cfg(feature = "informer")]
 mod informer;
+#[cfg(feature = "kubeconfig")]
+mod plugins;
 mod queue;
 #[cfg(feature = "controller")]
 mod reconcile;
@@ -70,6 +82,8 @@ mod scopes;
 #[cfg(feature = "transport")]
 mod transport;
 
+#[cfg(feature = "hyper")]
+pub use connections::ConnectionMetrics;
 #[cfg(feature = "events")]
 pub use events::EventMetrics;
 pub use queue::QueueMetrics;
@@ -77,4 +91,4 @@ pub use queue::QueueMetrics;
 pub use reconcile::ControllerMetrics;
 pub use registry::{Options, Registry};
 #[cfg(feature = "transport")]
-pub use transport::MeasuredTransport;
+pub use transport::{MeasuredBody, MeasuredTransport};

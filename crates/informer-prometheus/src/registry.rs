@@ -16,6 +16,8 @@ use crate::{
 
 #[cfg(feature = "informer")]
 use crate::asked::Informers;
+#[cfg(feature = "kubeconfig")]
+use crate::plugins::Expiries;
 
 /// What can be chosen about a registry.
 #[derive(Debug, Clone)]
@@ -58,6 +60,12 @@ pub(crate) struct Inner {
     pub(crate) events: families::EventFamilies,
     #[cfg(feature = "transport")]
     pub(crate) requests: families::RequestFamilies,
+    #[cfg(feature = "hyper")]
+    pub(crate) connections: families::ConnectionFamilies,
+    #[cfg(feature = "kubeconfig")]
+    pub(crate) plugins: families::PluginFamilies,
+    #[cfg(feature = "kubeconfig")]
+    pub(crate) expiries: Expiries,
 }
 
 impl Registry {
@@ -98,6 +106,12 @@ impl Registry {
             events: families::EventFamilies::new(&make),
             #[cfg(feature = "transport")]
             requests: families::RequestFamilies::new(&make),
+            #[cfg(feature = "hyper")]
+            connections: families::ConnectionFamilies::new(&make),
+            #[cfg(feature = "kubeconfig")]
+            plugins: families::PluginFamilies::new(&make),
+            #[cfg(feature = "kubeconfig")]
+            expiries: Expiries::default(),
             registry,
         }))
     }
@@ -106,6 +120,18 @@ impl Registry {
     #[must_use]
     pub fn queue(&self, name: &str) -> QueueMetrics {
         QueueMetrics::new(self, name)
+    }
+
+    /// Adds what the operating system knows of this process: CPU time, memory, open files, threads and the time of its start, as
+    /// `process_*` (Linux only, elsewhere nothing is added). A second call adds nothing.
+    #[cfg(feature = "process")]
+    pub fn measure_process(&self) {
+        #[cfg(target_os = "linux")]
+        {
+            let collector = prometheus::process_collector::ProcessCollector::for_self();
+            // It is there already: one process is measured once.
+            let _again = self.0.registry.register(Box::new(collector));
+        }
     }
 
     /// Everything as text, in the exposition format that Prometheus reads, by name. Cheap enough for each scrape; asks the queues and
@@ -117,6 +143,8 @@ impl Registry {
         self.0.probes.refresh(&self.0.queue);
         #[cfg(feature = "informer")]
         self.0.informers.refresh(&self.0.informer);
+        #[cfg(feature = "kubeconfig")]
+        self.0.expiries.refresh(&self.0.plugins);
         TextEncoder::new()
             .encode_to_string(&self.0.registry.gather())
             .expect("families of this crate can be written")

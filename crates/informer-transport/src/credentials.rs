@@ -9,14 +9,38 @@ use crate::BoxError;
 
 /// Adds credentials to requests and hears when they were refused.
 pub trait Authorize: Send + Sync {
-    /// Adds credentials to the headers of a request that has none of its own. Values are marked sensitive.
+    /// Adds credentials to the headers of a request that has none of its own. Values are marked sensitive. Says which they are, for
+    /// [`rejected`](Self::rejected). Asked anew for each attempt, so that none is made with what was replaced meanwhile.
     ///
     /// # Errors
     /// When there are credentials to add and they cannot be had; the sentence names the file or entry, never the secret.
-    fn authorize<'a>(&'a self, headers: &'a mut HeaderMap) -> BoxFuture<'a, Result<(), CredentialError>>;
+    fn authorize<'a>(&'a self, headers: &'a mut HeaderMap) -> BoxFuture<'a, Result<Issue, CredentialError>>;
 
-    /// The server answered 401 to a request with the credentials of the latest `authorize`: fetch them anew next time.
-    fn rejected(&self) {}
+    /// The server answered 401 to a request with the credentials of this issue: if they are still the ones in use, they are fetched anew
+    /// next time. Of many requests under way some are answered late: a refusal of an older issue says nothing of a newer one (client-go
+    /// `plugin/pkg/client/auth/exec/exec.go`, `maybeRefreshCreds`).
+    fn rejected(&self, issue: Issue) {
+        let _ = issue;
+    }
+}
+
+/// Which credentials a request carries: a number of its authorizer's, of meaning to nobody else. Credentials that never change are all of
+/// the default issue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Issue(u64);
+
+impl Issue {
+    /// The issue of this number.
+    #[must_use]
+    pub const fn new(number: u64) -> Self {
+        Self(number)
+    }
+
+    /// The issue after this one.
+    #[must_use]
+    pub const fn next(self) -> Self {
+        Self(self.0.wrapping_add(1))
+    }
 }
 
 /// What the certificates of connections are checked and signed with. Its parts are PEM texts.

@@ -64,7 +64,7 @@ pub use api_error::{ApiError, Asked};
 pub use codec::{Codec, DynamicCodec, JsonCodec, MetadataCodec, PackedCodec};
 #[cfg(feature = "protobuf")]
 pub use codec::{Negotiated, ProstCodec};
-pub use credentials::{Authorize, ClientCertificate, CredentialError, Roots, TlsMaterial, TlsSource};
+pub use credentials::{Authorize, ClientCertificate, CredentialError, Issue, Roots, TlsMaterial, TlsSource};
 pub use list::{ListEnd, ListError, ListSplitter};
 pub use objects::{DynamicObject, ObjectMeta, OwnerReference, PackedObject, PartialMetadata};
 pub use request::{

@@ -54,10 +54,11 @@ impl Tls {
 
     /// The configuration now. One that cannot be made keeps the last good one in use.
     pub(crate) fn current(&self) -> Result<Ready, Error> {
+        // First the lock, then the material: otherwise one who was slow to come back with older material would put it over newer.
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let material = self.source.current().map_err(|cause| {
             Error::new(Kind::Credentials, format!("no certificates for {}", self.url)).caused_by(cause)
         })?;
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         match &mut *state {
             Some(state) if state.tried == material.generation => Ok(state.ready.clone()),
             Some(state) => {
@@ -171,8 +172,9 @@ fn roots(pem: &[u8]) -> Option<RootCertStore> {
 type Identity = (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>);
 
 fn identity(client: &ClientCertificate, provider: &CryptoProvider) -> Result<Identity, String> {
-    let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&client.certificate).collect();
-    let chain = chain.map_err(|_| "the client certificate is malformed")?;
+    // As Go does: a malformed section beside the good ones is passed over.
+    let sections = CertificateDer::pem_slice_iter(&client.certificate);
+    let chain: Vec<_> = sections.filter_map(Result::ok).collect();
     if chain.is_empty() {
         return Err("the client certificate holds none".to_owned());
     }

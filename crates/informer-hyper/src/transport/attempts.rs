@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::{Request, Response, StatusCode};
+use http::{Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt as _, Limited};
 use informer_transport::RepeatedBySender;
 
@@ -54,7 +54,7 @@ impl Inner {
         });
         loop {
             if !is_long_running {
-                self.throttle().await;
+                self.throttle(request.method()).await;
             }
             budget.spend();
             let outcome = self.attempt(&request).await;
@@ -66,7 +66,7 @@ impl Inner {
             let span = tracing::Span::current();
             span.record("attempts", budget.attempts().made);
             match (retry, outcome) {
-                (Some(retry), outcome) => self.pause(&retry, outcome).await,
+                (Some(retry), outcome) => self.pause(request.method(), &retry, outcome).await,
                 (None, Ok(mut response)) => {
                     span.record("status", response.status().as_u16());
                     response.extensions_mut().insert(budget.attempts());
@@ -85,16 +85,15 @@ impl Inner {
         let (response, lease) = self.exchange(&prepared).await?;
         settings.warnings.hear(response.headers());
         if response.status() == StatusCode::UNAUTHORIZED
-            && prepared.is_authorized
-            && let Some(authorizer) = authorizer
+            && let (Some(issue), Some(authorizer)) = (prepared.issue, authorizer)
         {
-            authorizer.rejected();
+            authorizer.rejected(issue);
         }
         Ok(self.decoded(response, lease, &prepared))
     }
 
     /// Waits before the next attempt, and meanwhile reads what is left of the answer.
-    async fn pause(&self, retry: &Retry, outcome: Result<Response<ResponseBody>, NoAnswer>) {
+    async fn pause(&self, method: &Method, retry: &Retry, outcome: Result<Response<ResponseBody>, NoAnswer>) {
         let (attempts, error) = (retry.attempts, outcome.as_ref().err().map(|failed| &failed.error));
         tracing::debug!(
             server = &*self.url,
@@ -105,7 +104,9 @@ impl Inner {
             error = error.map(tracing::field::display),
             "The request is sent again"
         );
-        self.settings.meter.tell(|metrics| metrics.retrying(retry));
+        self.settings
+            .meter
+            .tell(|metrics| metrics.retrying(method, retry));
         // Also after no time at all, others have their turn.
         let over = wait_for(retry.wait.max(Duration::from_millis(1)));
         tokio::pin!(over);
@@ -118,7 +119,7 @@ impl Inner {
     }
 
     /// Waits for the turn of a request, where there is a limit.
-    async fn throttle(&self) {
+    async fn throttle(&self, method: &Method) {
         let Some(limit) = &self.settings.limit else {
             return;
         };
@@ -127,7 +128,9 @@ impl Inner {
             wait_for(wait).await;
         }
         turn.used();
-        self.settings.meter.tell(|metrics| metrics.throttled(wait));
+        self.settings
+            .meter
+            .tell(|metrics| metrics.throttled(method, wait));
         if wait > VERY_LONG_WAIT {
             tracing::info!(
                 server = &*self.url,

@@ -7,7 +7,7 @@ use http::{
     uri::PathAndQuery,
 };
 use http_body_util::Full;
-use informer_transport::Authorize;
+use informer_transport::{Authorize, Issue};
 
 use crate::{Error, error::Kind, server::Server};
 
@@ -29,8 +29,8 @@ pub(crate) struct Prepared {
     body: Bytes,
     /// Compression was asked for here, so it is undone here.
     pub(crate) asked_for_gzip: bool,
-    /// The credentials are the authorizer's.
-    pub(crate) is_authorized: bool,
+    /// The credentials are the authorizer's, and which of them. One that adds nothing may still give a client certificate.
+    pub(crate) issue: Option<Issue>,
     /// The response may be silent for as long as it likes.
     pub(crate) is_long_running: bool,
 }
@@ -50,20 +50,18 @@ impl Prepared {
         if asked_for_gzip {
             headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("gzip"));
         }
-        let (mut is_authorized, mut adds_credentials) = (false, false);
+        let (mut issue, mut adds_credentials) = (None, false);
         if let Some(authorizer) = authorizer
             && !headers.contains_key(AUTHORIZATION)
         {
             let n_before = headers.len();
-            authorizer.authorize(&mut headers).await.map_err(|cause| {
+            issue = Some(authorizer.authorize(&mut headers).await.map_err(|cause| {
                 Error::new(Kind::Credentials, format!("no credentials for {}", server.url())).caused_by(cause)
-            })?;
+            })?);
             // Whoever implements an authorizer may forget it, and logs of headers are beyond our control.
             if let Some(value) = headers.get_mut(AUTHORIZATION) {
                 value.set_sensitive(true);
             }
-            // An authorizer that adds nothing may still give a client certificate.
-            is_authorized = true;
             adds_credentials = headers.len() > n_before;
         }
         if adds_credentials && !add.allows_credentials {
@@ -77,7 +75,7 @@ impl Prepared {
             headers,
             body: request.body().clone(),
             asked_for_gzip,
-            is_authorized,
+            issue,
         })
     }
 

@@ -10,7 +10,7 @@ use http::{HeaderMap, HeaderValue, Request, StatusCode, header::AUTHORIZATION};
 use http_body_util::BodyExt;
 use informer_core::BoxFuture;
 use informer_hyper::{Error, HyperTransport};
-use informer_transport::{Authorize, CredentialError, Transport};
+use informer_transport::{Authorize, CredentialError, Issue, Transport};
 
 use crate::support::{Server, Wire, answer, fetch, get, sentence, text};
 
@@ -21,16 +21,22 @@ struct Token {
 }
 
 impl Authorize for Token {
-    fn authorize<'a>(&'a self, headers: &'a mut HeaderMap) -> BoxFuture<'a, Result<(), CredentialError>> {
+    fn authorize<'a>(&'a self, headers: &'a mut HeaderMap) -> BoxFuture<'a, Result<Issue, CredentialError>> {
         Box::pin(async {
-            let token = format!("Bearer t{}", self.n_refused.load(Ordering::Relaxed));
+            let n_refused = self.n_refused.load(Ordering::Relaxed);
+            let token = format!("Bearer t{n_refused}");
             headers.insert(AUTHORIZATION, HeaderValue::from_str(&token).expect("a header"));
-            Ok(())
+            Ok(Issue::new(n_refused as u64))
         })
     }
 
-    fn rejected(&self) {
-        self.n_refused.fetch_add(1, Ordering::Relaxed);
+    fn rejected(&self, issue: Issue) {
+        let n_refused = self.n_refused.fetch_add(1, Ordering::Relaxed);
+        assert_eq!(
+            issue,
+            Issue::new(n_refused as u64),
+            "of the request that was refused"
+        );
     }
 }
 
@@ -146,7 +152,7 @@ async fn credentials_are_not_sent_to_another_machine_in_the_clear() {
 struct Broken;
 
 impl Authorize for Broken {
-    fn authorize<'a>(&'a self, _: &'a mut HeaderMap) -> BoxFuture<'a, Result<(), CredentialError>> {
+    fn authorize<'a>(&'a self, _: &'a mut HeaderMap) -> BoxFuture<'a, Result<Issue, CredentialError>> {
         Box::pin(async { Err(CredentialError::new("/token: cannot be read").caused_by("gone")) })
     }
 }

@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use http::{HeaderValue, StatusCode, header::RETRY_AFTER, header::WARNING};
+use http::{HeaderValue, Method, StatusCode, header::RETRY_AFTER, header::WARNING};
 use informer_hyper::{Error, HttpVersion, HyperTransport, Retry, RetryReason, TransportMetrics, Warning};
 use informer_transport::Transport;
 
@@ -46,17 +46,17 @@ impl TransportMetrics for Notes {
         self.add(format!("handshake, good: {is_good}"));
     }
 
-    fn retrying(&self, retry: &Retry) {
+    fn retrying(&self, method: &Method, retry: &Retry) {
         let status = RetryReason::Status(StatusCode::SERVICE_UNAVAILABLE);
         assert_eq!(retry.reason, status);
         self.add(format!(
-            "retry after {} of {}",
+            "retry of {method} after {} of {}",
             retry.attempts.made, retry.attempts.most
         ));
     }
 
-    fn throttled(&self, wait: Duration) {
-        self.add(format!("throttled: {}", wait > Duration::ZERO));
+    fn throttled(&self, method: &Method, wait: Duration) {
+        self.add(format!("throttled {method}: {}", wait > Duration::ZERO));
     }
 }
 
@@ -132,10 +132,10 @@ async fn retries_and_waits_are_counted() {
     assert_eq!(
         notes.take(),
         [
-            "throttled: false",
+            "throttled GET: false",
             "opened, HTTP/2: false",
-            "retry after 1 of 11",
-            "throttled: true",
+            "retry of GET after 1 of 11",
+            "throttled GET: true",
             "reused, HTTP/2: false"
         ]
     );

@@ -11,17 +11,17 @@ use http::{
 };
 use informer_core::BoxFuture;
 use informer_hyper::HyperTransport;
-use informer_transport::{Authorize, CredentialError};
+use informer_transport::{Authorize, CredentialError, Issue};
 
 use crate::support::{Server, Wire, answer, fetch};
 
 struct Token;
 
 impl Authorize for Token {
-    fn authorize<'a>(&'a self, headers: &'a mut HeaderMap) -> BoxFuture<'a, Result<(), CredentialError>> {
+    fn authorize<'a>(&'a self, headers: &'a mut HeaderMap) -> BoxFuture<'a, Result<Issue, CredentialError>> {
         Box::pin(async {
             headers.insert(AUTHORIZATION, HeaderValue::from_static("Bearer secret"));
-            Ok(())
+            Ok(Issue::default())
         })
     }
 }

@@ -12,6 +12,7 @@ use crate::{
     Error,
     credentials::bearer,
     field::{Field, Pem, PemKind},
+    pair::{self, Problem},
 };
 
 /// Credentials, and until when they are good.
@@ -69,10 +70,14 @@ impl Credential {
             filled(status.client_certificate_data),
             filled(status.client_key_data),
         ) {
-            (Some(certificate), Some(key)) => Some(ClientCertificate {
-                certificate: Pem::given(field, certificate.into_bytes(), PemKind::Certificates)?,
-                key: Pem::given(field, key.into_bytes(), PemKind::PrivateKey)?,
-            }),
+            (Some(certificate), Some(key)) => {
+                let client = ClientCertificate {
+                    certificate: Pem::given(field, certificate.into_bytes(), PemKind::Certificates)?,
+                    key: Pem::given(field, key.into_bytes(), PemKind::PrivateKey)?,
+                };
+                pair::check(&client).map_err(|problem| unfit(field, &problem))?;
+                Some(client)
+            }
             (None, None) => None,
             _ => return Err(field.error("the plug-in printed only one of certificate and key")),
         };
@@ -104,5 +109,18 @@ impl Credential {
             (None, None) => true,
             _ => false,
         }
+    }
+}
+
+/// A certificate and a key that the plug-in printed, and that cannot be used together.
+fn unfit(field: &Field, problem: &Problem) -> Error {
+    match problem {
+        Problem::Certificate(why) => field.error(format_args!(
+            "the plug-in printed a certificate that cannot be used: {why}"
+        )),
+        Problem::Key => {
+            field.error("the plug-in printed a key that is malformed or of a kind that is not supported")
+        }
+        Problem::Foreign => field.error("the plug-in printed a key that is not that of its certificate"),
     }
 }

@@ -128,6 +128,7 @@ impl Entry {
             install_hint: self.install_hint.clone().filter(|hint| !hint.is_empty()),
             cluster,
             timeout: overrides.exec_timeout,
+            metrics: overrides.exec_metrics.clone(),
         };
         Ok(Plugin::new(Arc::clone(environment), field.clone(), settings))
     }

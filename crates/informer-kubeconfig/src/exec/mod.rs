@@ -6,10 +6,13 @@
 mod credential;
 mod entry;
 mod info;
+mod metrics;
 mod plugin;
 mod policy;
+mod validity;
 
 pub(crate) use entry::{Entry, Extension};
+pub use metrics::{PluginCall, PluginMetrics};
 pub(crate) use plugin::Plugin;
 pub use policy::ExecPolicy;
 

@@ -8,12 +8,13 @@ use std::{
 };
 
 use http::HeaderValue;
-use informer_transport::{ClientCertificate, CredentialError};
+use informer_transport::{ClientCertificate, CredentialError, Issue};
 
 use super::{
-    Interactive, Version,
+    Interactive, PluginCall, PluginMetrics, Version,
     credential::Credential,
     info::{self, ClusterInfo},
+    validity,
 };
 use crate::{Environment, Error, PluginCommand, PluginOutput, SignIn, field::Field};
 
@@ -30,6 +31,7 @@ pub(super) struct Settings {
     pub(super) install_hint: Option<String>,
     pub(super) cluster: Option<ClusterInfo>,
     pub(super) timeout: Option<Duration>,
+    pub(super) metrics: Option<Arc<dyn PluginMetrics>>,
 }
 
 /// A plug-in and the credentials that it gave. Clones share them.
@@ -48,6 +50,8 @@ struct Inner {
 #[derive(Default)]
 struct Held {
     credential: Option<Credential>,
+    /// Counts the credentials, so that a refusal of earlier ones is known for what it is.
+    issue: Issue,
     /// The server refused it.
     refused: bool,
     /// Counts the changes of the client certificate.
@@ -65,13 +69,13 @@ impl Plugin {
         }))
     }
 
-    /// The header of credentials that are good, if they have one. Runs the program if there are none.
+    /// The header of credentials that are good, if they have one, and which they are. Runs the program if there are none.
     ///
     /// # Cancel safety
     /// A run goes on when this is dropped, for whoever asks next: it may have asked a person already.
-    pub(crate) async fn header(&self) -> Result<Option<HeaderValue>, CredentialError> {
-        if let Some(credential) = self.0.good() {
-            return Ok(credential.header);
+    pub(crate) async fn header(&self) -> Result<(Option<HeaderValue>, Issue), CredentialError> {
+        if let Some((credential, issue)) = self.0.good() {
+            return Ok((credential.header, issue));
         }
         let inner = self.0.clone();
         #[expect(
@@ -82,13 +86,15 @@ impl Plugin {
         let renewed = run
             .await
             .map_err(|_| CredentialError::new("the plug-in could not be run"))?;
-        renewed.map(|credential| credential.header).map_err(|error| {
-            let failed = CredentialError::new(error.to_string());
-            match std::error::Error::source(&error) {
-                Some(cause) => failed.caused_by(cause.to_string()),
-                None => failed,
-            }
-        })
+        renewed
+            .map(|(credential, issue)| (credential.header, issue))
+            .map_err(|error| {
+                let failed = CredentialError::new(error.to_string());
+                match std::error::Error::source(&error) {
+                    Some(cause) => failed.caused_by(cause.to_string()),
+                    None => failed,
+                }
+            })
     }
 
     /// How it is called, without what may be a secret.
@@ -111,9 +117,12 @@ impl Plugin {
         (client, held.generation)
     }
 
-    /// The server refused the credentials: the program is run for the next request.
-    pub(crate) fn refused(&self) {
-        self.0.held().refused = true;
+    /// The server refused these credentials: unless they have been replaced, the program is run for the next request.
+    pub(crate) fn refused(&self, issue: Issue) {
+        let mut held = self.0.held();
+        if held.issue == issue {
+            held.refused = true;
+        }
     }
 }
 
@@ -122,21 +131,21 @@ impl Inner {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn good(&self) -> Option<Credential> {
+    fn good(&self) -> Option<(Credential, Issue)> {
         let now = self.environment.system_time();
         let held = self.held();
-        held.credential
-            .clone()
-            .filter(|credential| !held.refused && credential.is_good(now))
+        let credential = held.credential.as_ref()?;
+        (!held.refused && credential.is_good(now)).then(|| (credential.clone(), held.issue))
     }
 
-    async fn renewed(&self) -> Result<Credential, Error> {
+    async fn renewed(&self) -> Result<(Credential, Issue), Error> {
         let _running = self.running.lock().await;
         // Somebody else ran it while this waited.
-        if let Some(credential) = self.good() {
-            return Ok(credential);
+        if let Some(good) = self.good() {
+            return Ok(good);
         }
         let fresh = self.run().await?;
+        self.tell_of_renewal(&fresh);
         let mut held = self.held();
         let is_same = held
             .credential
@@ -146,8 +155,9 @@ impl Inner {
             held.generation += 1;
         }
         held.credential = Some(fresh.clone());
+        held.issue = held.issue.next();
         held.refused = false;
-        Ok(fresh)
+        Ok((fresh, held.issue))
     }
 
     async fn run(&self) -> Result<Credential, Error> {
@@ -176,12 +186,14 @@ impl Inner {
         let output = match timeout {
             None => run.await,
             Some(timeout) => tokio::time::timeout(timeout, run).await.map_err(|_| {
+                self.tell(|metrics| metrics.called(PluginCall::Failed { code: None }));
                 self.field.error(format_args!(
                     "the plug-in {} did not end within {timeout:?}",
                     settings.program.display()
                 ))
             })?,
         };
+        self.tell(|metrics| metrics.called(call(&output)));
         let output = output.map_err(|cause| self.not_run(cause))?;
         self.printed(&output)
     }
@@ -209,6 +221,56 @@ impl Inner {
             "the plug-in {} ended {how}",
             self.settings.program.display()
         )))
+    }
+}
+
+impl Inner {
+    fn tell(&self, tell: impl FnOnce(&dyn PluginMetrics)) {
+        if let Some(metrics) = &self.settings.metrics {
+            tell(&**metrics);
+        }
+    }
+
+    /// Tells how long the certificate that `fresh` replaces was in use, and until when the new one may be.
+    fn tell_of_renewal(&self, fresh: &Credential) {
+        let Some(metrics) = &self.settings.metrics else {
+            return;
+        };
+        let of = |credential: &Credential| {
+            let client = credential.client.as_ref()?;
+            validity::of_pem(&client.certificate)
+        };
+        let held = self.held().credential.clone();
+        if held
+            .as_ref()
+            .is_some_and(|old| old.has_same_certificate(fresh) && old.client.is_some())
+        {
+            return;
+        }
+        let now = self.environment.system_time();
+        let lived = held
+            .as_ref()
+            .and_then(of)
+            .map(|(from, _)| now.duration_since(from).unwrap_or_default());
+        metrics.renewed(self.field.described(), of(fresh).map(|(_, until)| until), lived);
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.tell(|metrics| metrics.gone(self.field.described()));
+    }
+}
+
+/// As client-go tells them apart (`plugin/pkg/client/auth/exec/metrics.go`, `incrementCallsMetric`).
+fn call(output: &std::io::Result<PluginOutput>) -> PluginCall {
+    match output {
+        Ok(PluginOutput { code: Some(0), .. }) => PluginCall::Good,
+        Ok(PluginOutput { code, .. }) => PluginCall::Failed { code: *code },
+        Err(error) => match error.kind() {
+            std::io::ErrorKind::NotFound | std::io::ErrorKind::PermissionDenied => PluginCall::NotFound,
+            _ => PluginCall::NotStarted,
+        },
     }
 }
 

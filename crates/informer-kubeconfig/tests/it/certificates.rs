@@ -92,6 +92,24 @@ fn files_are_read_again_when_they_change_and_the_generation_says_so() {
     );
     assert_eq!(material(&config).generation, first + 1);
 
+    // Half way through a rotation, a certificate whose key is still to come: the old pair stays.
+    let (next_pem, next_key) = certificate();
+    environment.write("/crt", next_pem.clone());
+    environment.advance(Duration::from_secs(60));
+    assert_eq!(
+        material(&config).client.expect("client").certificate.to_vec(),
+        new_pem.as_bytes()
+    );
+    assert_eq!(material(&config).generation, first + 1);
+    environment.write("/key", next_key);
+    environment.advance(Duration::from_secs(60));
+    let new_pem = next_pem;
+    assert_eq!(
+        material(&config).client.expect("client").certificate.to_vec(),
+        new_pem.as_bytes()
+    );
+    assert_eq!(material(&config).generation, first + 2);
+
     // The authority rotates on its own; a file that is gone keeps what was read.
     let (new_authority, _) = certificate();
     environment.write("/ca", new_authority.clone());
@@ -102,5 +120,45 @@ fn files_are_read_again_when_they_change_and_the_generation_says_so() {
         material(&config).client.expect("client").certificate.to_vec(),
         new_pem.as_bytes()
     );
-    assert_eq!(material(&config).generation, first + 2);
+    assert_eq!(material(&config).generation, first + 3);
+}
+
+#[test]
+fn a_key_of_another_certificate_is_refused_with_file_entry_and_field() {
+    let ((pem, _), (_, other)) = (certificate(), certificate());
+    let in_files = home()
+        .file(FILE, file(SERVER, "client-certificate: /crt, client-key: /key"))
+        .file("/crt", pem.clone())
+        .file("/key", other.clone());
+    let no_der = "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n";
+    let no_certificate = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
+    let in_place = |certificate: &str, key: &str| {
+        let (certificate, key) = (base64(certificate), base64(key));
+        let user = format!("client-certificate-data: {certificate}, client-key-data: {key}");
+        home().file(FILE, file(SERVER, &user))
+    };
+    for (environment, expected) in [
+        (
+            in_files,
+            "client-key: /key holds a key that is not that of the certificate in /crt",
+        ),
+        (
+            in_place(&pem, &other),
+            "client-key-data: holds a key that is not that of the certificate in client-certificate-data",
+        ),
+        (
+            in_place(&pem, no_der),
+            "client-key-data: holds a key that is malformed or of a kind that is not supported",
+        ),
+        (
+            in_place(no_certificate, &other),
+            "client-certificate-data: holds a certificate that cannot be used: its encoding is malformed",
+        ),
+    ] {
+        let error = config_in(&environment).expect_err(expected);
+        assert_eq!(
+            error.to_string(),
+            format!("/home/ada/.kube/config: user \"u\": {expected}")
+        );
+    }
 }

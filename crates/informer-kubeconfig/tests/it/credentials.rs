@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use http::{HeaderMap, HeaderValue, header::AUTHORIZATION};
 
-use crate::support::{FILE, authorize, config, config_in, file, headers, home};
+use crate::support::{FILE, authorize, config, config_in, file, headers, home, issued};
 
 const SERVER: &str = "server: 'https://s'";
 
@@ -90,9 +90,25 @@ fn a_refusal_reads_the_token_file_at_once() {
     let environment = home().file(FILE, file(SERVER, "tokenFile: /t")).file("/t", "one");
     let config = config_in(&environment).expect("config");
     environment.write("/t", "two");
-    assert_eq!(headers(&config), ["authorization: Bearer one"]);
-    config.authorizer().rejected();
+    let (lines, one) = issued(&config);
+    assert_eq!(lines, ["authorization: Bearer one"]);
+    config.authorizer().rejected(one);
+    let (lines, two) = issued(&config);
+    assert_eq!(lines, ["authorization: Bearer two"]);
+    let n_reads = environment.n_reads("/t");
+    config.authorizer().rejected(one);
     assert_eq!(headers(&config), ["authorization: Bearer two"]);
+    assert_eq!(
+        environment.n_reads("/t"),
+        n_reads,
+        "an old token's refusal says nothing of this one"
+    );
+    config.authorizer().rejected(two);
+    assert_eq!(
+        issued(&config),
+        (vec!["authorization: Bearer two".to_owned()], two)
+    );
+    assert_eq!(environment.n_reads("/t"), n_reads + 1);
 }
 
 #[test]

@@ -8,14 +8,15 @@ use std::{
         Arc, Mutex,
         atomic::{AtomicUsize, Ordering},
     },
-    time::Duration,
+    time::{Duration, SystemTime},
 };
 
 use http::{HeaderMap, header::AUTHORIZATION};
 use informer_kubeconfig::{
-    Config, ExecPolicy, MemoryEnvironment, Overrides, PluginCommand, PluginOutput, ProcessEnvironment,
+    Config, ExecPolicy, MemoryEnvironment, Overrides, PluginCall, PluginCommand, PluginMetrics, PluginOutput,
+    ProcessEnvironment,
 };
-use informer_transport::CredentialError;
+use informer_transport::{CredentialError, Issue};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
@@ -53,11 +54,18 @@ fn config_of(environment: &MemoryEnvironment, user: &str) -> Config {
 }
 
 async fn signed_in(config: &Config) -> Result<Option<String>, CredentialError> {
+    issued(config).await.map(|(header, _)| header)
+}
+
+async fn issued(config: &Config) -> Result<(Option<String>, Issue), CredentialError> {
     let mut headers = HeaderMap::new();
-    config.authorizer().authorize(&mut headers).await?;
+    let issue = config.authorizer().authorize(&mut headers).await?;
     let header = headers.get(AUTHORIZATION);
     assert!(header.is_none_or(http::HeaderValue::is_sensitive));
-    Ok(header.map(|header| header.to_str().expect("text").to_owned()))
+    Ok((
+        header.map(|header| header.to_str().expect("text").to_owned()),
+        issue,
+    ))
 }
 
 #[tokio::test]
@@ -96,10 +104,36 @@ async fn a_refused_token_is_fetched_anew() {
         ))
     });
     let config = config_of(&environment, &user(""));
-    assert_eq!(signed_in(&config).await.unwrap().as_deref(), Some("Bearer t0"));
-    config.authorizer().rejected();
-    assert_eq!(signed_in(&config).await.unwrap().as_deref(), Some("Bearer t1"));
-    assert_eq!(signed_in(&config).await.unwrap().as_deref(), Some("Bearer t1"));
+    let (header, first) = issued(&config).await.unwrap();
+    assert_eq!(header.as_deref(), Some("Bearer t0"));
+    config.authorizer().rejected(first);
+    let (header, second) = issued(&config).await.unwrap();
+    assert_eq!(header.as_deref(), Some("Bearer t1"));
+    // Answers to requests with the first one, which took their time.
+    for _ in 0..3 {
+        config.authorizer().rejected(first);
+        assert_eq!(issued(&config).await.unwrap(), (header.clone(), second));
+    }
+    config.authorizer().rejected(second);
+    assert_eq!(signed_in(&config).await.unwrap().as_deref(), Some("Bearer t2"));
+}
+
+/// Its credentials are others even where they look the same: a plug-in that keeps a refused token is not run once for each request.
+#[tokio::test]
+async fn a_plug_in_that_prints_the_same_again_is_run_once_for_all_refusals() {
+    let n_runs = Arc::new(AtomicUsize::new(0));
+    let runs = n_runs.clone();
+    let environment = home().plugin("login", move |_| {
+        runs.fetch_add(1, Ordering::SeqCst);
+        printed(&answer(json!({"token": "kept"})))
+    });
+    let config = config_of(&environment, &user(""));
+    let (_, first) = issued(&config).await.unwrap();
+    for _ in 0..20 {
+        config.authorizer().rejected(first);
+        signed_in(&config).await.unwrap();
+    }
+    assert_eq!(n_runs.load(Ordering::SeqCst), 2);
 }
 
 #[tokio::test]
@@ -182,6 +216,7 @@ async fn a_person_is_needed_always_never_or_if_there_is_one() {
 #[tokio::test]
 async fn what_it_must_not_answer_is_an_error_that_quotes_no_secret() {
     let (pem, key) = certificate();
+    let (_, other) = certificate();
     let table = [
         (json!("s3cret"), "no ExecCredential"),
         (json!({"kind": "Other", "apiVersion": V1}), "\"Other\""),
@@ -193,6 +228,10 @@ async fn what_it_must_not_answer_is_an_error_that_quotes_no_secret() {
         (answer(json!({})), "neither a token nor a certificate"),
         (answer(json!({"clientKeyData": key})), "only one of"),
         (answer(json!({"clientCertificateData": pem})), "only one of"),
+        (
+            answer(json!({"clientCertificateData": pem, "clientKeyData": other})),
+            "a key that is not that of its certificate",
+        ),
         (
             answer(json!({"clientCertificateData": "s3cret", "clientKeyData": "s3cret"})),
             "does not hold a certificate",
@@ -257,17 +296,96 @@ async fn a_certificate_reaches_connections_and_its_change_replaces_them() {
     assert!(material(&config).client.is_none(), "nobody signed in yet");
     let mut generations = Vec::new();
     for expected in [&first, &first, &second] {
-        assert_eq!(signed_in(&config).await.unwrap(), None, "no token");
+        let (header, issue) = issued(&config).await.unwrap();
+        assert_eq!(header, None, "no token");
         let material = material(&config);
         assert_eq!(*material.client.unwrap().certificate, *expected.0.as_bytes());
         generations.push(material.generation);
-        config.authorizer().rejected();
+        config.authorizer().rejected(issue);
     }
     assert_eq!(
         generations[0], generations[1],
         "the same certificate keeps its connections"
     );
     assert!(generations[1] < generations[2]);
+}
+
+/// Writes down what it is told.
+#[derive(Default)]
+struct Notes(Mutex<Vec<String>>);
+
+impl PluginMetrics for Notes {
+    fn called(&self, call: PluginCall) {
+        self.0.lock().unwrap().push(format!("{call:?}"));
+    }
+
+    fn renewed(&self, entry: &str, expires: Option<SystemTime>, lived: Option<Duration>) {
+        let expires = expires.map(|at| at.duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs());
+        self.0
+            .lock()
+            .unwrap()
+            .push(format!("{entry}: until {expires:?}, after {lived:?}"));
+    }
+
+    fn gone(&self, entry: &str) {
+        self.0.lock().unwrap().push(format!("{entry}: gone"));
+    }
+}
+
+#[tokio::test]
+async fn runs_and_the_lives_of_certificates_are_told() {
+    let n_runs = AtomicUsize::new(0);
+    let dated = |days: u32| {
+        let key = rcgen::KeyPair::generate().unwrap();
+        let mut parameters = rcgen::CertificateParams::new(["a".to_owned()]).unwrap();
+        parameters.not_before = rcgen::date_time_ymd(1970, 1, 1);
+        parameters.not_after = rcgen::date_time_ymd(1970, 1, u8::try_from(1 + days).unwrap());
+        let pem = parameters.self_signed(&key).unwrap().pem();
+        answer(json!({"clientCertificateData": pem, "clientKeyData": key.serialize_pem()}))
+    };
+    let (first, second) = (dated(1), dated(2));
+    let environment = home().plugin("login", move |_| match n_runs.fetch_add(1, Ordering::SeqCst) {
+        0 => Err(io::ErrorKind::NotFound.into()),
+        1 => Err(io::ErrorKind::OutOfMemory.into()),
+        2 => Ok(PluginOutput {
+            code: Some(7),
+            printed: Vec::new(),
+        }),
+        3 | 4 => printed(&first),
+        5 => printed(&second),
+        _ => printed(&answer(json!({"token": "t"}))),
+    });
+    let environment = environment.file(FILE, file("server: 'https://s'", &user("")));
+    let notes = Arc::new(Notes::default());
+    let mut overrides = Overrides::default();
+    overrides.exec_metrics = Some(notes.clone());
+    let config = find(&environment, &overrides).unwrap().unwrap();
+    for _ in 0..3 {
+        signed_in(&config).await.unwrap_err();
+    }
+    for _ in 0..4 {
+        let (_, issue) = issued(&config).await.unwrap();
+        environment.advance(Duration::from_secs(3600));
+        config.authorizer().rejected(issue);
+    }
+    drop(config);
+    let entry = "/home/ada/.kube/config: user \"u\": exec";
+    assert_eq!(
+        *notes.0.lock().unwrap(),
+        [
+            "NotFound".to_owned(),
+            "NotStarted".to_owned(),
+            "Failed { code: Some(7) }".to_owned(),
+            "Good".to_owned(),
+            format!("{entry}: until Some(86400), after None"),
+            "Good".to_owned(),
+            "Good".to_owned(),
+            format!("{entry}: until Some(172800), after Some(7200s)"),
+            "Good".to_owned(),
+            format!("{entry}: until None, after Some(10800s)"),
+            format!("{entry}: gone"),
+        ]
+    );
 }
 
 #[tokio::test]

@@ -14,6 +14,7 @@ mod overrides;
 mod process;
 mod properties;
 mod refused;
+mod refused_late;
 #[cfg(unix)]
 mod secrets;
 mod support;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use informer_kubeconfig::{Config, Environment, Overrides, ProcessEnvironment};
 
-use crate::support::{file, headers};
+use crate::support::{file, headers, issued};
 
 #[test]
 fn real_files_are_read_and_read_again_through_a_link_that_moves() {
@@ -19,9 +19,10 @@ fn real_files_are_read_and_read_again_through_a_link_that_moves() {
     let mut overrides = Overrides::default();
     overrides.kubeconfig = Some(path);
     let config = Config::find(&overrides).expect("config").expect("found");
-    assert_eq!(headers(&config), ["authorization: Bearer first"]);
+    let (lines, issue) = issued(&config);
+    assert_eq!(lines, ["authorization: Bearer first"]);
     std::fs::rename(folder.path().join("two"), folder.path().join("token")).expect("rename");
-    config.authorizer().rejected();
+    config.authorizer().rejected(issue);
     assert_eq!(headers(&config), ["authorization: Bearer second"]);
 }
 

@@ -168,10 +168,12 @@ async fn ask(config: &Config, printed: &mut Printed) {
     }
     let mut headers = HeaderMap::new();
     match config.authorizer().authorize(&mut headers).await {
-        Ok(()) => printed.debug(&headers),
+        Ok(issue) => {
+            printed.debug(&(&headers, issue));
+            config.authorizer().rejected(issue);
+        }
         Err(error) => printed.error(&error),
     }
-    config.authorizer().rejected();
 }
 
 /// A program that prints these lines and ends with this code.

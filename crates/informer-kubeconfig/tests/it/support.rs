@@ -8,7 +8,7 @@ use std::{
 
 use http::HeaderMap;
 use informer_kubeconfig::{Config, Environment, Error, MemoryEnvironment, Overrides};
-use informer_transport::{Authorize, Roots, TlsMaterial};
+use informer_transport::{Authorize, Issue, Roots, TlsMaterial};
 
 pub(crate) const FILE: &str = "/home/ada/.kube/config";
 
@@ -46,15 +46,21 @@ pub(crate) fn shared(environment: &MemoryEnvironment) -> Arc<dyn Environment> {
 
 /// The headers that requests get, as `name: value` lines.
 pub(crate) fn headers(config: &Config) -> Vec<String> {
-    let mut headers = HeaderMap::new();
-    authorize(&*config.authorizer(), &mut headers);
-    headers
-        .iter()
-        .map(|(name, value)| format!("{name}: {}", value.to_str().expect("text")))
-        .collect()
+    issued(config).0
 }
 
-pub(crate) fn authorize(authorizer: &dyn Authorize, headers: &mut HeaderMap) {
+/// The same, and which credentials they are.
+pub(crate) fn issued(config: &Config) -> (Vec<String>, Issue) {
+    let mut headers = HeaderMap::new();
+    let issue = authorize(&*config.authorizer(), &mut headers);
+    let lines = headers
+        .iter()
+        .map(|(name, value)| format!("{name}: {}", value.to_str().expect("text")))
+        .collect();
+    (lines, issue)
+}
+
+pub(crate) fn authorize(authorizer: &dyn Authorize, headers: &mut HeaderMap) -> Issue {
     let mut context = Context::from_waker(Waker::noop());
     match pin!(authorizer.authorize(headers)).poll(&mut context) {
         Poll::Ready(result) => result.expect("credentials"),

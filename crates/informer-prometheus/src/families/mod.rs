@@ -4,6 +4,8 @@ use prometheus::{
     GaugeVec, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGaugeVec, Opts, core::Collector,
 };
 
+#[cfg(feature = "hyper")]
+mod connections;
 #[cfg(feature = "controller")]
 mod controller;
 #[cfg(feature = "leaderelection")]
@@ -12,12 +14,16 @@ mod election;
 mod events;
 #[cfg(feature = "informer")]
 mod informer;
+#[cfg(feature = "kubeconfig")]
+mod plugins;
 mod queue;
 #[cfg(feature = "informer")]
 mod reflector;
 #[cfg(feature = "transport")]
 mod requests;
 
+#[cfg(feature = "hyper")]
+pub(crate) use self::connections::ConnectionFamilies;
 #[cfg(feature = "controller")]
 pub(crate) use self::controller::ReconcileFamilies;
 #[cfg(feature = "leaderelection")]
@@ -26,6 +32,8 @@ pub(crate) use self::election::ElectionFamilies;
 pub(crate) use self::events::EventFamilies;
 #[cfg(feature = "informer")]
 pub(crate) use self::informer::{INFORMER, InformerFamilies};
+#[cfg(feature = "kubeconfig")]
+pub(crate) use self::plugins::PluginFamilies;
 pub(crate) use self::queue::QueueFamilies;
 #[cfg(feature = "informer")]
 pub(crate) use self::reflector::ReflectorFamilies;

@@ -1,6 +1,6 @@
 //! Requests.
 
-use prometheus::{HistogramVec, IntCounterVec};
+use prometheus::{HistogramVec, IntCounterVec, IntGaugeVec};
 
 use super::{Making, REQUEST_BUCKETS};
 
@@ -10,6 +10,8 @@ pub(crate) struct RequestFamilies {
     pub(crate) total: IntCounterVec,
     pub(crate) duration: HistogramVec,
     pub(crate) request_size: HistogramVec,
+    pub(crate) response_size: HistogramVec,
+    pub(crate) streams: IntGaugeVec,
 }
 
 impl RequestFamilies {
@@ -45,6 +47,17 @@ impl RequestFamilies {
                 "How large the bodies of requests were.",
                 &["verb", "host"],
                 &sizes,
+            ),
+            response_size: make.histogram(
+                "rest_client_response_size_bytes",
+                "How large the bodies of responses were, watches excepted.",
+                &["verb", "host"],
+                &sizes,
+            ),
+            streams: make.gauge(
+                "informer_transport_open_streams",
+                "Responses that are being read, watches among them.",
+                &["host"],
             ),
         }
     }

@@ -192,7 +192,9 @@ async fn an_informer_its_client_and_a_controller_are_measured() {
         .samples
         .into_iter()
         .filter(|sample| {
-            !sample.name.starts_with("rest_client") && sample.name != "informer_metrics_refused_total"
+            !sample.name.starts_with("rest_client")
+                && !sample.name.starts_with("informer_transport")
+                && sample.name != "informer_metrics_refused_total"
         })
         .collect();
     assert_eq!(left, []);

@@ -9,6 +9,8 @@ use std::{
 use informer_controller::{ReconcileMetrics as _, ReconcileMetricsProvider as _, ReconcileResult};
 use informer_core::{FailureClass, Resource};
 use informer_events::{Fate, Metrics as _, Verb, Written};
+use informer_hyper::{Retry, RetryReason, TransportMetrics as _};
+use informer_kubeconfig::{PluginCall, PluginMetrics as _};
 use informer_leaderelection::Metrics as _;
 use informer_prometheus::Registry;
 use informer_reflector::Problem;
@@ -43,6 +45,14 @@ const TABLE: &str = "
     informer_store_objects                              gauge     group,name,part,resource,version
     informer_store_refused_objects                      gauge     group,name,part,resource,version
     informer_store_resource_version                     gauge     group,name,part,resource,version
+    informer_transport_connect_duration_seconds         histogram host,http
+    informer_transport_connection_lifetime_seconds      histogram host,http
+    informer_transport_connections                      gauge     host,http
+    informer_transport_connections_failed_total         counter   host,reason
+    informer_transport_connections_opened_total         counter   host,http
+    informer_transport_connections_reused_total         counter   host,http
+    informer_transport_open_streams                     gauge     host
+    informer_transport_tls_handshake_duration_seconds   histogram host,result
     leader_election_master_status                       gauge     name
     leader_election_slowpath_total                      counter   name
     reflector_failures_total                            counter   group,name,part,reason,request,resource,version
@@ -55,9 +65,15 @@ const TABLE: &str = "
     reflector_short_watches_total                       counter   group,name,part,resource,version
     reflector_watch_duration_seconds                    histogram group,name,part,resource,version
     reflector_watches_total                             counter   group,name,part,resource,version
+    rest_client_exec_plugin_call_total                  counter   call_status,code
+    rest_client_exec_plugin_certificate_rotation_age    histogram -
+    rest_client_exec_plugin_ttl_seconds                 gauge     -
+    rest_client_rate_limiter_duration_seconds           histogram host,verb
     rest_client_request_duration_seconds                histogram host,verb
+    rest_client_request_retries_total                   counter   code,host,verb
     rest_client_request_size_bytes                      histogram host,verb
     rest_client_requests_total                          counter   code,host,method
+    rest_client_response_size_bytes                     histogram host,verb
     workqueue_adds_total                                counter   controller,name
     workqueue_delayed_items                             gauge     controller,name
     workqueue_depth                                     gauge     controller,name,priority
@@ -79,6 +95,9 @@ const PROCESSING: &str = "0.001 0.005 0.01 0.025 0.05 0.1 0.25 0.5 1 2.5 5 10";
 const REQUEST: &str = "0.005 0.025 0.1 0.25 0.5 1 2 4 8 15 30 60";
 /// Upstream: component-base `restclient`.
 const SIZE: &str = "64 256 512 1024 4096 16384 65536 262144 1048576 4194304 16777216";
+
+/// Upstream: component-base `restclient`.
+const ROTATION: &str = "600 1800 3600 14400 86400 604800 2592000 7776000 15552000 31104000 124416000";
 
 pub(crate) fn pods() -> InformerId {
     InformerId::new("test", Resource::namespaced("", "v1", "pods", "Pod"))
@@ -132,6 +151,19 @@ async fn touch_everything() -> Everything {
     events.recorded(Fate::Queued);
     events.written(Verb::Create, Written::Done, SECOND);
     events.waiting(0);
+    let connections = registry.connections("h");
+    let failed = informer_hyper::HyperTransport::builder("no URL")
+        .build()
+        .unwrap_err();
+    connections.connection_opened(true, SECOND);
+    connections.connection_reused(true);
+    connections.connection_closed(true, SECOND);
+    connections.connection_failed(&failed, SECOND);
+    connections.handshake(true, SECOND);
+    let retry = Retry::new(1, 11, SECOND, RetryReason::Connection);
+    connections.retrying(&http::Method::GET, &retry);
+    connections.throttled(&http::Method::GET, SECOND);
+    registry.called(PluginCall::Good);
     let api = informer_testkit::SharedApi::new(
         informer_testkit::FakeApi::with_builtins(),
         informer_core::TokioClock,
@@ -196,7 +228,10 @@ async fn buckets_are_upstreams() {
         ("controller_runtime_reconcile_time_seconds", RECONCILE),
         ("informer_processing_latency_seconds", PROCESSING),
         ("rest_client_request_duration_seconds", REQUEST),
+        ("rest_client_rate_limiter_duration_seconds", REQUEST),
         ("rest_client_request_size_bytes", SIZE),
+        ("rest_client_response_size_bytes", SIZE),
+        ("rest_client_exec_plugin_certificate_rotation_age", ROTATION),
     ] {
         let numbers = |text: &str| {
             text.split_whitespace()
