@@ -26,8 +26,10 @@ exec >/dev/null 2>&1
 } <&3 &
 watcher=$!
 wait "$server"
+code=$?
 kill -s KILL "$watcher"
 if [ -n "$remove" ]; then rm -rf "$remove"; fi
+exit "$code"
 "#;
 
 /// A server process. Dropping it kills the server and waits for its end.
@@ -100,8 +102,13 @@ impl Leashed {
 
     /// Whether the server has ended, by itself or not.
     pub fn has_ended(&self) -> bool {
+        self.exit_code().is_some()
+    }
+
+    /// The code that the server has ended with; 128 and the number of the signal that ended it. `None` while it runs.
+    pub fn exit_code(&self) -> Option<i32> {
         let mut shell = self.shell.lock().unwrap_or_else(PoisonError::into_inner);
-        matches!(shell.try_wait(), Ok(Some(_)))
+        shell.try_wait().ok().flatten()?.code()
     }
 
     /// What it printed so far.

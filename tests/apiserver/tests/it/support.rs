@@ -3,8 +3,10 @@
 use std::{
     collections::BTreeMap,
     fmt::Debug,
+    fs,
     net::SocketAddr,
     ops::ControlFlow,
+    path::{Path, PathBuf},
     sync::{
         Arc, OnceLock,
         atomic::{AtomicU32, Ordering},
@@ -55,6 +57,16 @@ pub(crate) fn namespace(plane: &ControlPlane, prefix: &str) -> String {
     let answer = block_in_place(|| plane.http().send("POST", "/api/v1/namespaces", Some(&body)));
     answer.unwrap().json().unwrap();
     name
+}
+
+/// Writes a kubeconfig file whose context is in this namespace to a folder, for programs that take theirs from it.
+pub(crate) fn kubeconfig_in(plane: &ControlPlane, namespace: &str, folder: &Path) -> PathBuf {
+    let path = plane.kubeconfig(Login::Token, None).unwrap();
+    let mut document: Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
+    document["contexts"][0]["context"]["namespace"] = namespace.into();
+    let path = folder.join("kubeconfig");
+    fs::write(&path, document.to_string()).unwrap();
+    path
 }
 
 /// A client that signs in this way and speaks this version of HTTP, directly or through a relay.
