@@ -14,7 +14,8 @@
 //! 2. The path of the server's URL stands before each request's path exactly once.
 //! 3. Credentials go over TLS or to this machine; anywhere else only where the builder says so. A 401 is reported to the authorizer.
 //! 4. An HTTP/2 connection carries as many requests as the server allows, 100 at most; then another is opened. A connection that is closed or
-//!    closing, or made with certificates that have changed since, gets no new request.
+//!    closing, or made with certificates that have changed since, gets no new request; what runs on the latter may go on for five minutes, and is
+//!    then cut, so that nobody goes by a certificate that was taken away. A watch that is cut so resumes where it was.
 //! 5. A request is sent once more at once only if an old connection turned out to be closed before any of it was sent, or, for a GET, before
 //!    anything came back. It is sent up to ten times more where the server answers 429 or 5xx with `Retry-After`, after that time; and, after
 //!    a second, where it was certainly not processed or is a GET, and its connection ended before the answer. Never so a watch, nor what

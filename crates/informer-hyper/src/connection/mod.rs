@@ -6,6 +6,7 @@ mod open;
 mod route;
 mod signals;
 mod tap;
+mod term;
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
@@ -26,6 +27,7 @@ pub(crate) use self::{
     open::{Dialer, Opened},
     route::Route,
     signals::Signals,
+    term::Generations,
 };
 use crate::pool::{Link, Pool, SharedLink, Slot, Taken};
 

@@ -14,6 +14,7 @@ use super::{
     route::{Carrier, Route},
     signals::{Driven, Signals},
     tap::{Stream, Tapped},
+    term::Term,
 };
 use crate::{
     Error, HttpVersion,
@@ -24,6 +25,9 @@ use crate::{
     tls::{Ready, handshake_problem},
 };
 
+/// As long as Go gives a handshake (client-go `transport/cache.go`, `tlsTransportCache.get`): what answers the connection and not the
+/// handshake is known sooner than what does not answer at all.
+const HANDSHAKE_WITHIN: Duration = Duration::from_secs(10);
 /// What one stream may hold that nobody has read yet.
 const STREAM_WINDOW: u32 = 1 << 20;
 /// Room for the most streams that are opened, all of them full: a slow reader of one watch must not stop the others.
@@ -53,10 +57,15 @@ pub(crate) enum Opened {
 }
 
 impl Dialer {
-    /// Opens a connection in time or not at all.
-    pub(crate) async fn open(&self, tls: Option<&Ready>, tasks: &Arc<Tasks>) -> Result<Opened, Error> {
+    /// Opens a connection in time or not at all. It lives as long as it has a `term`.
+    pub(crate) async fn open(
+        &self,
+        tls: Option<&Ready>,
+        term: Term,
+        tasks: &Arc<Tasks>,
+    ) -> Result<Opened, Error> {
         let begun = self.meter.begin();
-        let opened = tokio::time::timeout(self.connect_timeout, self.open_unhurried(tls, tasks)).await;
+        let opened = tokio::time::timeout(self.connect_timeout, self.open_unhurried(tls, term, tasks)).await;
         let opened = match opened {
             Ok(result) => result,
             Err(_) => {
@@ -75,7 +84,12 @@ impl Dialer {
         opened
     }
 
-    async fn open_unhurried(&self, tls: Option<&Ready>, tasks: &Arc<Tasks>) -> Result<Opened, Error> {
+    async fn open_unhurried(
+        &self,
+        tls: Option<&Ready>,
+        term: Term,
+        tasks: &Arc<Tasks>,
+    ) -> Result<Opened, Error> {
         let tcp = self.connect(tls).await?;
         let stream = match tls {
             None => Stream::Plain(tcp),
@@ -90,9 +104,13 @@ impl Dialer {
         let signals = Signals::new(self.patience);
         let io = TokioIo::new(Tapped::new(stream, Arc::clone(&signals), is_http2));
         if is_http2 {
-            self.begin_http2(io, signals, tasks).await.map(Opened::Shared)
+            self.begin_http2(io, signals, term, tasks)
+                .await
+                .map(Opened::Shared)
         } else {
-            self.begin_http1(io, signals, tasks).await.map(Opened::Single)
+            self.begin_http1(io, signals, term, tasks)
+                .await
+                .map(Opened::Single)
         }
     }
 
@@ -113,7 +131,10 @@ impl Dialer {
         })?;
         let connector = TlsConnector::from(Arc::clone(&tls.config));
         let begun = self.meter.begin();
-        let stream = connector.connect(name.clone(), tcp).await;
+        let connecting = connector.connect(name.clone(), tcp);
+        let stream = tokio::time::timeout(HANDSHAKE_WITHIN, connecting)
+            .await
+            .unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()));
         begun.end(|metrics, took| metrics.handshake(stream.is_ok(), took));
         let stream = stream.map_err(|cause| {
             Error::new(
@@ -137,17 +158,15 @@ impl Dialer {
         &self,
         io: TokioIo<Tapped>,
         signals: Arc<Signals>,
+        term: Term,
         tasks: &Arc<Tasks>,
     ) -> Result<Http1Link, Error> {
         let mut builder = http1::Builder::new();
         builder.max_buf_size(self.max_head as usize);
         let begun = builder.handshake::<_, Full<Bytes>>(io).await;
         let (sender, connection) = begun.map_err(|cause| self.no_http(cause))?;
-        let task = tasks.spawn(Driven::new(
-            connection,
-            Arc::clone(&signals),
-            self.meter.life(false),
-        ));
+        let driven = Driven::new(connection, Arc::clone(&signals), self.meter.life(false));
+        let task = tasks.spawn(term.bound(driven, || {}));
         Ok(Http1Link::new(sender, signals, task))
     }
 
@@ -155,9 +174,11 @@ impl Dialer {
         &self,
         io: TokioIo<Tapped>,
         signals: Arc<Signals>,
+        term: Term,
         tasks: &Arc<Tasks>,
     ) -> Result<Http2Link, Error> {
-        let mut builder = http2::Builder::new(Spawner::new(tasks));
+        let spawner = Spawner::new(tasks);
+        let mut builder = http2::Builder::new(spawner.clone());
         builder
             .timer(TokioTimer::new())
             .max_header_list_size(self.max_head)
@@ -171,11 +192,8 @@ impl Dialer {
         }
         let begun = builder.handshake::<_, Full<Bytes>>(io).await;
         let (sender, connection) = begun.map_err(|cause| self.no_http(cause))?;
-        tasks.spawn(Driven::new(
-            connection,
-            Arc::clone(&signals),
-            self.meter.life(true),
-        ));
+        let driven = Driven::new(connection, Arc::clone(&signals), self.meter.life(true));
+        tasks.spawn(term.bound(driven, move || spawner.end()));
         // The server begins with its settings (RFC 9113, section 3.4), which say how many requests the connection may carry.
         if !signals.settings().await {
             let message = format!("{} does not speak HTTP/2", self.server.url());

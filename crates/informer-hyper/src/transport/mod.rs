@@ -27,7 +27,7 @@ use self::{
 };
 use crate::{
     Builder, Error, HttpVersion, ResponseBody,
-    connection::{Dialer, Failed, Http1Link, Http2Link, Lease, Opened, SharedPool, lock, now},
+    connection::{Dialer, Failed, Generations, Http1Link, Http2Link, Lease, Opened, SharedPool, lock, now},
     error::Kind,
     limit::Bucket,
     metrics::Meter,
@@ -49,6 +49,7 @@ struct Inner {
     url: Arc<str>,
     pool: Arc<SharedPool>,
     flight: Flight,
+    generations: Generations,
     tasks: Arc<Tasks>,
 }
 
@@ -84,6 +85,7 @@ impl HyperTransport {
                 settings,
                 pool: Arc::new(SharedPool::new(Pool::new())),
                 flight: Flight::new(is_single),
+                generations: Generations::new(),
                 tasks: Arc::default(),
             }),
         }
@@ -120,6 +122,7 @@ impl Inner {
     /// anything of this request was sent, or before anything came back for a request that may be repeated, or nothing at all comes.
     async fn exchange(&self, prepared: &Prepared) -> Result<(Response<Incoming>, Lease), NoAnswer> {
         let tls = self.settings.tls.as_ref().map(Tls::current).transpose()?;
+        self.generations.saw(generation(tls.as_ref()));
         let lease = self.checkout(tls.as_ref(), prepared).await?;
         let (sent_at, is_reused, is_http2) = (now(), lease.is_reused(), lease.is_http2());
         let signals = lease.signals().filter(|_| is_reused && prepared.is_repeatable());
@@ -205,7 +208,7 @@ impl Inner {
             true => Need::Any,
             false => Need::Lively,
         };
-        let generation = tls.map_or(0, |tls| tls.generation);
+        let generation = generation(tls);
         loop {
             // Not in the condition of a `while let`, where the lock would be held to the end of the body.
             let taken = lock(&self.pool).take(generation, need, now());
@@ -232,7 +235,7 @@ impl Inner {
 
     /// A new connection, or one that somebody else opened while this waited for its turn, and that spoke after this moment.
     async fn dial(&self, tls: Option<&Ready>, heard_after: Option<Instant>) -> Result<Lease, Error> {
-        let generation = tls.map_or(0, |tls| tls.generation);
+        let generation = generation(tls);
         let ticket = match self.flight.turn().await {
             Turn::Failed(error) => return Err(error),
             Turn::Alone => None,
@@ -244,7 +247,11 @@ impl Inner {
                 Some(ticket)
             }
         };
-        let opened = self.settings.dialer.open(tls, &self.tasks).await;
+        let opened = self
+            .settings
+            .dialer
+            .open(tls, self.generations.term(generation), &self.tasks)
+            .await;
         let leased = opened.map(|opened| {
             self.flight.learned(matches!(opened, Opened::Single(_)));
             Lease::fresh(opened, generation, &self.pool)
@@ -278,6 +285,10 @@ impl Inner {
             ResponseBody::new(incoming, is_gzip, lease, Arc::clone(&self.url), limit),
         )
     }
+}
+
+fn generation(tls: Option<&Ready>) -> u64 {
+    tls.map_or(0, |tls| tls.generation)
 }
 
 /// What came of a request on one connection.

@@ -1,12 +1,18 @@
 //! TLS: whom to trust, client certificates, names, ALPN, and rotation.
 
-use std::sync::{Arc, Mutex};
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use http::Version;
 use informer_hyper::{Error, HttpVersion, HyperTransport};
-use informer_transport::{CredentialError, Roots, TlsMaterial, TlsSource};
+use informer_transport::{CredentialError, Roots, TlsMaterial, TlsSource, Transport};
+use tokio::sync::mpsc;
 
-use crate::support::{Answer, Authority, Server, Wire, answer, fetch, sentence, text};
+use crate::support::{
+    Answer, Authority, Server, Wire, answer, chunk, fetch, get, good_chunk, sentence, streaming, text,
+};
 
 const BOTH: &[&str] = &["h2", "http/1.1"];
 
@@ -244,4 +250,80 @@ async fn another_generation_gets_new_connections_and_a_useless_one_changes_nothi
         fetch(&transport, "/").await.expect("a response");
         assert_eq!(server.n_opened(), 2);
     }
+}
+
+/// Who must not go by a certificate that was taken away does so for five minutes at most; then what runs is cut, and can be resumed.
+#[tokio::test]
+#[expect(clippy::disallowed_methods, reason = "in virtual time")]
+async fn what_runs_with_old_certificates_is_cut_after_a_while() {
+    let authority = Authority::new("root");
+    for alpn in [BOTH, &["http/1.1"]] {
+        let (send, mut feeds) = mpsc::unbounded_channel();
+        let config = authority.issue(&["127.0.0.1"]).for_server(None, alpn);
+        let server = Server::start(Wire::Tls(config), move |_| {
+            let (response, feed) = streaming();
+            feed.send("open");
+            send.send(feed).expect("the test listens");
+            async { response }
+        })
+        .await;
+        let source = Arc::new(Changing(Mutex::new(authority.trusted())));
+        let transport = HyperTransport::builder(server.url())
+            .tls(source.clone())
+            .build()
+            .expect("a transport");
+        let open = async || {
+            let response = transport.send(get("/watch?watch=true")).await;
+            let mut body = response.expect("a response").into_body();
+            assert_eq!(good_chunk(&mut body).await, "open");
+            body
+        };
+        let mut old = open().await;
+        source.0.lock().expect("lock").generation = 1;
+        let mut new = open().await;
+        assert_eq!(server.n_opened(), 2);
+        tokio::time::pause();
+        tokio::time::advance(Duration::from_secs(299)).await;
+        tokio::time::resume();
+        let (of_old, of_new) = (
+            feeds.recv().await.expect("a feed"),
+            feeds.recv().await.expect("a feed"),
+        );
+        of_old.send("still open");
+        assert_eq!(good_chunk(&mut old).await, "still open");
+        tokio::time::pause();
+        tokio::time::advance(Duration::from_secs(2)).await;
+        tokio::time::resume();
+        let error = chunk(&mut old).await.expect("no clean end").expect_err("cut");
+        assert!(error.is_body(), "{error}");
+        of_new.send("untouched");
+        assert_eq!(good_chunk(&mut new).await, "untouched");
+    }
+}
+
+#[tokio::test]
+#[expect(clippy::disallowed_methods, reason = "measures the virtual time")]
+async fn a_handshake_that_nobody_answers_is_given_up_before_the_connection_would_be() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0")
+        .await
+        .expect("a port");
+    let url = format!("https://{}", listener.local_addr().expect("an address"));
+    let authority = Authority::new("root");
+    let transport = HyperTransport::builder(url.clone())
+        .tls(Arc::new(authority.trusted()))
+        .build()
+        .expect("a transport");
+    let sending = fetch(&transport, "/");
+    tokio::pin!(sending);
+    let _open = tokio::select! {
+        _ = &mut sending => panic!("nobody answers"),
+        accepted = listener.accept() => accepted.expect("a connection"),
+    };
+    tokio::time::pause();
+    let since = tokio::time::Instant::now();
+    let error = sending.await.expect_err("nobody answers");
+    assert!(error.is_tls());
+    assert_eq!(error.to_string(), format!("TLS handshake with {url} failed"));
+    let n_seconds = since.elapsed().as_secs();
+    assert!((9..=10).contains(&n_seconds), "given up after {n_seconds} s");
 }
