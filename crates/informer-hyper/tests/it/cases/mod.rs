@@ -1,5 +1,6 @@
 //! Cases from the field, one file each.
 
+mod ac_01;
 mod ac_02;
 mod ac_05;
 mod tr_03;
