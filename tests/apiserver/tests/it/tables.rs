@@ -3,7 +3,9 @@
 use std::{collections::BTreeMap, ops::ControlFlow};
 
 use apiserver_tests::{ControlPlane, wait};
-use informer_client::{DeleteOptions, PartialMetadata, Patch, Selectors, TableColumn, TableRow, WriteOptions};
+use informer_client::{
+    DeleteOptions, PartialMetadata, Patch, Selectors, TableColumn, TableRow, WriteOptions,
+};
 use informer_core::{ObjectKey, Resource};
 use informer_reflector::{Options, Start};
 use informer_sharedinformer::SharedInformer;
@@ -131,10 +133,7 @@ async fn rows_and_columns_are_those_that_the_server_has_for_people() {
             .tables();
         let list = tables.list(&Selectors::all()).await.unwrap();
         let name = &list.rows[0].object.object.metadata.name;
-        let whole = client
-            .dynamic(resource.clone())
-            .in_namespace(&namespace)
-            .tables();
+        let whole = client.dynamic(resource.clone()).in_namespace(&namespace).tables();
         let one = whole.get(name).await.unwrap();
         assert!(
             one.rows[0].object.object.get("/spec").is_some(),

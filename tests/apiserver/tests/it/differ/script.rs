@@ -10,7 +10,8 @@
 //! ```
 //! A step is a request (`GET`, `POST`, `PUT`, `DELETE`, `PATCH/merge`, `/json`, `/strategic`, `/apply`) or one of
 //! * `WATCH name path`: a watch that goes on in the background once its head is there,
-//! * `END name`: waits for the end of that watch, and tells its events,
+//! * `ASK name path`: a GET in the background, for answers that take their time,
+//! * `END name`: waits for the end of that watch or answer, and tells its events,
 //! * `WAIT status path`: gets until the status is this, and tells nothing,
 //! * `COMPACT`: forgets history, `RESTART`: restarts the server.
 //!
@@ -39,6 +40,7 @@ pub(super) struct Step {
 pub(super) enum Action {
     Send(Request),
     Watch(String, String),
+    Ask(String, String),
     End(String),
     Wait(u16, String),
     Compact,
@@ -179,6 +181,10 @@ fn action(word: &str, rest: &str) -> Option<Action> {
         "WATCH" => {
             let (name, path) = rest.split_once(' ')?;
             Action::Watch(name.to_owned(), path.to_owned())
+        }
+        "ASK" => {
+            let (name, path) = rest.split_once(' ')?;
+            Action::Ask(name.to_owned(), path.to_owned())
         }
         "END" => Action::End(rest.to_owned()),
         "WAIT" => {

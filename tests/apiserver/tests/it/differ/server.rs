@@ -8,7 +8,7 @@ use http_body_util::BodyExt as _;
 use informer_apiserver::Options;
 use informer_hyper::{HttpVersion, HyperTransport};
 use informer_kubeconfig::{Config, Overrides};
-use informer_transport::Transport as _;
+use informer_transport::{RepeatedBySender, Transport as _};
 use serde_json::{Value, json};
 use tokio::task::{JoinHandle, block_in_place};
 
@@ -151,14 +151,14 @@ impl Run<'_> {
         match action {
             Action::Send(request) => send(transport, self.filled(request), None).await,
             Action::Watch(name, path) => {
-                let request = self.filled(&get(path));
                 let (head, has_head) = tokio::sync::oneshot::channel();
-                let transport = transport.clone();
-                #[expect(clippy::disallowed_methods, reason = "the script waits for it")]
-                let task = tokio::spawn(async move { send(&transport, request, Some(head)).await });
+                self.begin(name, path, Some(head));
                 // A watch that was refused has ended, and says so at its end.
                 let _refused = has_head.await;
-                self.watches.insert(name.clone(), task);
+                Record::default()
+            }
+            Action::Ask(name, path) => {
+                self.begin(name, path, None);
                 Record::default()
             }
             Action::End(name) => {
@@ -193,6 +193,15 @@ impl Run<'_> {
         }
     }
 
+    /// Sends a GET in the background.
+    fn begin(&mut self, name: &str, path: &str, head: Option<tokio::sync::oneshot::Sender<()>>) {
+        let request = self.filled(&get(path));
+        let transport = self.server.transport.clone();
+        #[expect(clippy::disallowed_methods, reason = "the script waits for it")]
+        let task = tokio::spawn(async move { send(&transport, request, head).await });
+        self.watches.insert(name.to_owned(), task);
+    }
+
     fn filled(&self, request: &Request) -> Request {
         Request {
             path: fill(&request.path, &self.values),
@@ -220,7 +229,9 @@ async fn send(
     for (name, value) in &request.headers {
         builder = builder.header(name, value);
     }
-    let request = builder.body(Bytes::from(request.body)).unwrap();
+    let mut request = builder.body(Bytes::from(request.body)).unwrap();
+    // What a server answers is compared, also where it asks for another try.
+    request.extensions_mut().insert(RepeatedBySender);
     let response = transport.send(request).await.unwrap();
     if let Some(head) = head {
         // The script always waits for it.
