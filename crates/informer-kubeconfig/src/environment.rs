@@ -6,7 +6,6 @@ use std::{
     fmt,
     io::{self, IsTerminal as _},
     path::{Path, PathBuf},
-    process::Stdio,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant, SystemTime},
 };
@@ -49,26 +48,15 @@ pub trait Environment: Send + Sync {
         path.is_file()
     }
 
-    /// Runs an exec plug-in to its end. Its standard error is that of the process, for people.
+    /// Runs an exec plug-in to its end. Its standard error is that of the process, for people. What it prints is read up to 1 MiB.
     ///
     /// # Cancel safety
-    /// Dropping the future ends the program.
+    /// Dropping the future ends the program, and on Unix the programs that it began, unless it shares the terminal with a person.
+    ///
+    /// # Errors
+    /// When it cannot be run, or prints more; of kind `InvalidData` then.
     fn run(&self, command: PluginCommand) -> BoxFuture<'static, io::Result<PluginOutput>> {
-        Box::pin(async move {
-            let mut process = tokio::process::Command::new(command.program);
-            process.args(command.arguments).envs(command.variables);
-            process.kill_on_drop(true).stdout(Stdio::piped());
-            process.stdin(if command.interactive {
-                Stdio::inherit()
-            } else {
-                Stdio::null()
-            });
-            let output = process.spawn()?.wait_with_output().await?;
-            Ok(PluginOutput {
-                code: output.status.code(),
-                printed: output.stdout,
-            })
-        })
+        Box::pin(crate::process::run(command))
     }
 }
 

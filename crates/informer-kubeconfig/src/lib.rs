@@ -17,8 +17,8 @@
 //!    error names file, entry and field.
 //! 3. A token file is read at least once a minute while requests are made, and at once after a 401. A bad read keeps the last good value.
 //! 4. An exec plug-in runs when a request needs credentials and none are good, once for all who wait; it holds up nothing else, and ends
-//!    after a minute unless it talks with a person. What it gave is kept until it expires or the server refuses it. [`ExecPolicy`] says which
-//!    programs may run.
+//!    after a minute unless it talks with a person, together with the processes that it began. It may print 1 MiB. What it gave is kept until
+//!    it expires or the server refuses it. [`ExecPolicy`] says which programs may run.
 //! 5. No `Debug` or `Display` here prints a token, password or key. [`Config::describe`] and [`Kubeconfig::describe`] show everything else.
 //!
 //! # Example
@@ -61,6 +61,7 @@ mod kubeconfig;
 mod load;
 mod overrides;
 mod pair;
+mod process;
 mod resolve;
 mod server;
 mod text;

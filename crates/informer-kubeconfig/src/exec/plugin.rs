@@ -204,8 +204,12 @@ impl Inner {
             (Some(hint), std::io::ErrorKind::NotFound) => format!("; {hint}"),
             _ => String::new(),
         };
+        let what = match cause.kind() {
+            std::io::ErrorKind::InvalidData => "is of no use",
+            _ => "cannot be run",
+        };
         self.field
-            .error(format_args!("the plug-in {program} cannot be run{hint}"))
+            .error(format_args!("the plug-in {program} {what}{hint}"))
             .caused_by(cause)
     }
 

@@ -483,8 +483,10 @@ async fn twenty_who_need_credentials_wait_for_one_run_of_a_real_program() {
 
 #[tokio::test]
 async fn one_that_hangs_is_ended_and_holds_nobody_else_up() {
-    let script = Script::new("read line < /dev/null; exec tail -f /dev/null");
-    let config = script.config(Some(Duration::from_millis(300)));
+    let script = Script::new(
+        r#"cd "$(dirname "$0")"; tail -f /dev/null & echo "$!" > child; echo "$$" > own; exec tail -f /dev/null"#,
+    );
+    let config = script.config(Some(Duration::from_secs(1)));
     let mut hanging = JoinSet::new();
     hanging.spawn({
         let config = config.clone();
@@ -501,7 +503,40 @@ async fn one_that_hangs_is_ended_and_holds_nobody_else_up() {
     };
     assert!(n_turns > 100, "{n_turns}");
     let error = ended.unwrap().unwrap_err();
-    assert!(sentence(&error).contains("did not end within 300ms"), "{error}");
+    assert!(sentence(&error).contains("did not end within 1s"), "{error}");
+    // It is gone, and so is what it began.
+    for name in ["own", "child"] {
+        let number = fs::read_to_string(script.0.path().join(name)).unwrap();
+        while is_running(number.trim()) {
+            tokio::task::yield_now().await;
+        }
+    }
+}
+
+/// Whether a process is there and has not ended; one that nobody has waited for yet has.
+fn is_running(number: &str) -> bool {
+    let state = std::process::Command::new("ps")
+        .args(["-o", "stat=", "-p", number])
+        .output()
+        .unwrap();
+    let state = String::from_utf8(state.stdout).unwrap();
+    !state.trim().is_empty() && !state.starts_with('Z')
+}
+
+#[tokio::test]
+async fn one_that_prints_without_end_is_ended_and_named() {
+    let script =
+        Script::new(r#"cd "$(dirname "$0")"; echo "$$" > own; while :; do echo s3cret-s3cret-s3cret; done"#);
+    let config = script.config(None);
+    let error = signed_in(&config).await.unwrap_err();
+    let told = sentence(&error);
+    assert!(told.contains("is of no use"), "{told}");
+    assert!(told.contains("printed more than 1048576 bytes"), "{told}");
+    assert!(!told.contains("s3cret"));
+    let number = fs::read_to_string(script.0.path().join("own")).unwrap();
+    while is_running(number.trim()) {
+        tokio::task::yield_now().await;
+    }
 }
 
 #[tokio::test]
