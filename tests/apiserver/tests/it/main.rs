@@ -7,6 +7,7 @@
 
 mod cached_client;
 mod cm_02;
+mod cm_cases;
 mod compaction;
 mod crd;
 mod differ;
