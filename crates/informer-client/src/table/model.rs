@@ -56,10 +56,10 @@ impl TableColumn {
         self
     }
 
-    /// It is shown only where there is room.
+    /// It is shown only where there is room (cli-runtime `printers.printTable`).
     #[must_use]
     pub fn is_wide(&self) -> bool {
-        self.priority > 0
+        self.priority != 0
     }
 
     /// Its cells are the name of the object.

@@ -146,6 +146,12 @@ pub struct DeleteOptions {
     /// `["All"]`: do everything but delete it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub dry_run: Vec<String>,
+    /// Delete it also if it cannot be read from storage any more. That runs no finalizers and may break what depends on them.
+    #[serde(
+        rename = "ignoreStoreReadErrorWithClusterBreakingPotential",
+        skip_serializing_if = "std::ops::Not::not"
+    )]
+    pub although_unreadable: bool,
 }
 
 impl DeleteOptions {
@@ -155,6 +161,7 @@ impl DeleteOptions {
         propagation_policy: None,
         preconditions: None,
         dry_run: Vec::new(),
+        although_unreadable: false,
     };
 
     /// The same, with a grace period in seconds.

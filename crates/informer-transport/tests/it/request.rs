@@ -222,6 +222,10 @@ fn deletes() {
         "DELETE /api/v1/namespaces/ns/pods/x application/json {\"gracePeriodSeconds\":0,\"propagationPolicy\":\"Foreground\",\
          \"preconditions\":{\"uid\":\"u1\",\"resourceVersion\":\"5\"},\"dryRun\":[\"All\"]}"
     );
+    let mut options = DeleteOptions::default();
+    options.although_unreadable = true;
+    let request = pods().namespace(Some("ns")).delete("x", &options).unwrap();
+    assert!(line(&request).ends_with("{\"ignoreStoreReadErrorWithClusterBreakingPotential\":true}"));
     let query = Query::of_list(&Selectors::all().labels("a=b"), &ListRequest::default());
     let request = pods()
         .namespace(Some("ns"))
