@@ -21,7 +21,8 @@ enum Kind {
 /// What the second signal does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Second {
-    /// Ends the process with exit code 1, whatever blocks it, as controller-runtime does.
+    /// Ends the process with exit code 1, whatever blocks it, as controller-runtime does: on Unix in the signal handler itself, which needs
+    /// no thread of the program. Nothing is flushed or dropped.
     #[default]
     Exit,
     /// Ends the manager at once: its run returns an error ([`RunError::is_forced`](crate::RunError::is_forced)).
@@ -64,7 +65,7 @@ impl Signals {
                 None => pending().await,
             },
             Kind::Os { second, open } => {
-                open.get_or_insert_with(Os::open).recv().await;
+                open.get_or_insert_with(|| Os::open(*second)).recv().await;
                 *second
             }
         };
@@ -75,6 +76,7 @@ impl Signals {
         }
         tracing::warn!("Told twice by a signal to stop");
         if second == Second::Exit {
+            // Where the signal handler did not do that.
             std::process::exit(1);
         }
         Input::Force
@@ -107,11 +109,56 @@ impl Ring {
 }
 
 #[cfg(unix)]
-struct Os(Vec<tokio::signal::unix::Signal>);
+struct Os {
+    signals: Vec<tokio::signal::unix::Signal>,
+    _exit: Option<exit::OnSecond>,
+}
+
+#[cfg(unix)]
+mod exit {
+    //! The end of the process at the second signal, whatever its threads do.
+
+    use std::{
+        io,
+        sync::{Arc, atomic::AtomicBool},
+    };
+
+    use signal_hook::{
+        SigId,
+        consts::{SIGINT, SIGTERM},
+        flag, low_level,
+    };
+
+    /// As long as this lives, a signal that is not the first ends the process with exit code 1.
+    #[derive(Default)]
+    pub(super) struct OnSecond(Vec<SigId>);
+
+    impl OnSecond {
+        pub(super) fn arm() -> io::Result<Self> {
+            let mut this = Self::default();
+            let seen = Arc::new(AtomicBool::new(false));
+            for signal in [SIGINT, SIGTERM] {
+                // In this order, so that the first does not find itself seen.
+                let exit = flag::register_conditional_shutdown(signal, 1, seen.clone())?;
+                this.0.push(exit);
+                this.0.push(flag::register(signal, seen.clone())?);
+            }
+            Ok(this)
+        }
+    }
+
+    impl Drop for OnSecond {
+        fn drop(&mut self) {
+            for id in self.0.drain(..) {
+                low_level::unregister(id);
+            }
+        }
+    }
+}
 
 #[cfg(unix)]
 impl Os {
-    fn open() -> Self {
+    fn open(second: Second) -> Self {
         use tokio::signal::unix::{SignalKind, signal};
         let mut signals = Vec::new();
         for kind in [SignalKind::interrupt(), SignalKind::terminate()] {
@@ -120,12 +167,21 @@ impl Os {
                 Err(error) => tracing::error!(%error, "Cannot listen for a signal"),
             }
         }
-        Self(signals)
+        let _exit = match second {
+            Second::Exit => exit::OnSecond::arm()
+                .inspect_err(|error| tracing::error!(%error, "Cannot exit in a signal handler"))
+                .ok(),
+            Second::End => None,
+        };
+        Self { signals, _exit }
     }
 
     async fn recv(&mut self) {
         std::future::poll_fn(|cx| {
-            let any = self.0.iter_mut().any(|signal| signal.poll_recv(cx).is_ready());
+            let any = self
+                .signals
+                .iter_mut()
+                .any(|signal| signal.poll_recv(cx).is_ready());
             if any {
                 std::task::Poll::Ready(())
             } else {
@@ -141,7 +197,7 @@ struct Os;
 
 #[cfg(not(unix))]
 impl Os {
-    fn open() -> Self {
+    fn open(_: Second) -> Self {
         Self
     }
 

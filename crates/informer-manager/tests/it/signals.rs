@@ -22,8 +22,14 @@ async fn child() {
         .runnable(
             runnable("worker", move |life| async move {
                 println!("\nready");
+                if role == "blocked early" {
+                    block();
+                }
                 life.stopping().await;
                 println!("\nstopping");
+                if role == "blocked" {
+                    block();
+                }
                 if role == "deaf" {
                     pending::<()>().await;
                 }
@@ -35,6 +41,13 @@ async fn child() {
         .unwrap();
     manager.run().await.unwrap();
     println!("\nended");
+}
+
+/// Blocks the only thread of the runtime for good.
+fn block() -> ! {
+    loop {
+        std::thread::park();
+    }
 }
 
 struct Process {
@@ -64,6 +77,10 @@ impl Process {
         let pid = self.child.id().to_string();
         let told = Command::new("kill").args([name, &pid]).status().unwrap();
         assert!(told.success());
+    }
+
+    fn has_ended(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_some()
     }
 
     fn code(&mut self) -> Option<i32> {
@@ -98,4 +115,23 @@ fn t11_a_second_signal_exits_with_1() {
     process.wait_for("stopping");
     process.signal("-TERM");
     assert_eq!(process.code(), Some(1));
+}
+
+/// The runtime never hears of the second signal, or of any.
+#[test]
+fn t11_a_second_signal_exits_with_1_whatever_blocks_the_runtime() {
+    for role in ["blocked", "blocked early"] {
+        let mut process = Process::start(role);
+        process.wait_for("ready");
+        process.signal("-TERM");
+        if role == "blocked" {
+            process.wait_for("stopping");
+        }
+        assert!(!process.has_ended(), "the first one ends nothing");
+        // Two that come at once are one.
+        while !process.has_ended() {
+            process.signal("-TERM");
+        }
+        assert_eq!(process.code(), Some(1));
+    }
 }
