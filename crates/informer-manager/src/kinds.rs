@@ -10,6 +10,7 @@ use std::{
 use informer_core::{BoxClock, Clock, Key};
 use informer_sharedinformer::{Factory, Phase, SharedInformer, Status};
 use serde_json::{Value, json};
+use tokio::select;
 
 use crate::{BoxError, health::Verdict};
 
@@ -163,14 +164,31 @@ fn shown(cluster: &str, status: &Status, now: Instant) -> Value {
     })
 }
 
-/// How often informers are looked at that are not in sync and have not failed.
+/// When informers are looked at that are not in sync and have not failed; twice as long each time.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Waits until each is in sync, or known to fail: a kind that is broken holds up nobody who does not need it.
-pub(crate) async fn settled(informers: Arc<dyn Informers>, clock: BoxClock) {
+/// The longest that they are not looked at.
+const SELDOM: Duration = Duration::from_secs(10);
+
+/// Waits until each is in sync, or known to fail: a kind that is broken holds up nobody who does not need it. That they are in sync is told
+/// by `synced`; failures nobody tells, so they are looked for, more and more seldom: a start that is stuck costs nothing.
+pub(crate) async fn settled(
+    informers: Arc<dyn Informers>,
+    clock: BoxClock,
+    synced: impl Future<Output = ()> + Send,
+) {
     let is_settled =
         |status: &Status| status.synced || status.phase == Phase::Stopped || status.source.error.is_some();
-    while !informers.statuses().iter().all(is_settled) {
-        clock.sleep_until(clock.now() + LOOK).await;
+    let looked = async {
+        let mut wait = LOOK;
+        while !informers.statuses().iter().all(is_settled) {
+            clock.sleep_until(clock.now() + wait).await;
+            wait = wait.saturating_mul(2).min(SELDOM);
+        }
+    };
+    select! {
+        biased;
+        () = synced => {}
+        () = looked => {}
     }
 }

@@ -19,7 +19,13 @@ impl<Q: Key, K: Send + Sync + 'static> Runnable for SharedInformer<Q, K> {
     }
 
     fn ready(&self) -> BoxFuture<'static, ()> {
-        Box::pin(kinds::settled(Arc::new(self.clone()), BoxClock::new(TokioClock)))
+        let informer = self.clone();
+        let synced = async move {
+            // One that has stopped is waited for by nobody.
+            let _ = Self::synced(&informer).await;
+        };
+        let all = Arc::new(self.clone());
+        Box::pin(kinds::settled(all, BoxClock::new(TokioClock), synced))
     }
 
     fn run(self: Box<Self>, life: Life) -> BoxFuture<'static, Result<(), BoxError>> {

@@ -2,7 +2,7 @@
 
 mod kind;
 
-use std::{fmt, sync::Arc};
+use std::{fmt, sync::Arc, time::Duration};
 
 use informer_cache::{Cache, CachedClient};
 use informer_client::LiveClient;
@@ -100,10 +100,15 @@ impl Runnable for Cluster {
     }
 
     fn ready(&self) -> BoxFuture<'static, ()> {
-        Box::pin(kinds::settled(
-            Arc::new(self.cache.clone()),
-            BoxClock::new(TokioClock),
-        ))
+        const YEAR: Duration = Duration::from_secs(365 * 24 * 3600);
+        let cache = self.cache.clone();
+        let synced = async move {
+            if cache.wait_synced(YEAR).await.is_err() {
+                std::future::pending().await
+            }
+        };
+        let all = Arc::new(self.cache.clone());
+        Box::pin(kinds::settled(all, BoxClock::new(TokioClock), synced))
     }
 
     fn run(self: Box<Self>, life: Life) -> BoxFuture<'static, Result<(), BoxError>> {

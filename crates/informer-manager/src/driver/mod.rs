@@ -104,6 +104,10 @@ impl Driver {
             Action::Late(id) => {
                 self.outcome.tardy = self.shared.slot(id, |slot| slot.name.clone());
                 tracing::warn!(name = self.outcome.tardy.as_deref(), "Not ready in time");
+                // Nobody waits for it any more.
+                if let Some(run) = self.running.get(&id) {
+                    run.ready.abort();
+                }
             }
             Action::Campaign => self.campaign(),
             Action::Lead => {
