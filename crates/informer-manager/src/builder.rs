@@ -2,13 +2,13 @@
 
 use std::{fmt, net::SocketAddr, sync::Arc, time::Duration};
 
-use informer_controller::{Controller, Request};
+use informer_controller::{Controller, Defaults, Request};
 use informer_core::{BoxClock, Clock, Key, TokioClock};
 use informer_sharedinformer::SharedInformer;
 
 use crate::{
     BuildError, Candidate, Check, Checks, Cluster, Endpoint, Handle, Informers, Limits, Manager, Render,
-    Reply, Runnable, Server, Signals, Stop,
+    Reply, Runnable, Server, Signals, Stop, controllers,
     kinds::Kinds,
     machine::{Grace, Late, Options},
     serve,
@@ -31,6 +31,7 @@ pub struct Builder {
     live: Checks,
     ready: Checks,
     kinds: Kinds,
+    defaults: Defaults,
 }
 
 impl Builder {
@@ -50,6 +51,7 @@ impl Builder {
             live: Checks::new(),
             ready: Checks::new(),
             kinds: Kinds::default(),
+            defaults: Defaults::new(),
         }
     }
 
@@ -64,6 +66,14 @@ impl Builder {
     #[must_use]
     pub fn controller<R: Request>(self, controller: &Controller<R>) -> Self {
         self.runnable(controller.clone())
+    }
+
+    /// What holds for the controllers of this program and they do not say otherwise (controller-runtime `Options.Controller`): for those
+    /// that [`Handle::controller`] begins, and for whoever gives them to a builder of a controller.
+    #[must_use]
+    pub fn controller_defaults(mut self, defaults: Defaults) -> Self {
+        self.defaults = defaults;
+        self
     }
 
     /// Runs the cache of this cluster, and asks for the sync of its kinds in `/readyz`. May be called several times; their names differ
@@ -133,7 +143,7 @@ impl Builder {
         self
     }
 
-    /// Serves `/healthz`, `/readyz`, `/debug/informers`, and `/metrics` if nothing else does, at this address. Port 0 picks a free one,
+    /// Serves `/healthz`, `/readyz`, `/debug/informers`, `/debug/controllers`, and `/metrics` if nothing else does, at this address. Port 0 picks a free one,
     /// which [`Manager::health_addr`] tells. None by default.
     #[must_use]
     pub fn health_addr(mut self, address: SocketAddr) -> Self {
@@ -176,8 +186,8 @@ impl Builder {
         self
     }
 
-    /// A check of `/readyz`: a process that fails it should not be asked. The sync of each informer is asked for anyway, and that the
-    /// manager has started and does not stop. [`Handle::readyz`] takes more at any time.
+    /// A check of `/readyz`: a process that fails it should not be asked. The sync of each informer and each controller is asked for anyway,
+    /// and that the manager has started and does not stop. [`Handle::readyz`] takes more at any time.
     #[must_use]
     pub fn readyz(self, name: impl Into<Arc<str>>, check: impl Check + 'static) -> Self {
         self.ready.add(name, check);
@@ -202,7 +212,7 @@ impl Builder {
             self.live.add_shared(name.clone(), check.clone());
             self.ready.add_shared(name, check);
         }
-        let servers = self.servers()?;
+        let servers = self.servers(&shared)?;
         let mut addresses = Vec::new();
         for (name, server) in servers {
             addresses.push((name, server.address()));
@@ -216,6 +226,7 @@ impl Builder {
             live: self.live,
             ready: self.ready,
             kinds: self.kinds,
+            defaults: Arc::new(self.defaults),
         };
         Ok(Manager {
             handle,
@@ -234,10 +245,13 @@ impl Builder {
         });
         let kinds = self.kinds.clone();
         self.ready.add_many("informers", move || kinds.verdicts());
+        let weak = Arc::downgrade(shared);
+        self.ready
+            .add_many("controllers", move || controllers::verdicts(&weak));
     }
 
     /// The servers that were asked for, by name.
-    fn servers(&mut self) -> Result<Vec<(Arc<str>, Server)>, BuildError> {
+    fn servers(&mut self, shared: &Arc<Shared>) -> Result<Vec<(Arc<str>, Server)>, BuildError> {
         let metrics = self.metrics.take().map(serve::Metrics);
         let mut servers = Vec::new();
         let mut beside = None;
@@ -251,11 +265,15 @@ impl Builder {
         }
         if let Some(address) = self.health {
             let (kinds, clock) = (self.kinds.clone(), self.clock.clone());
+            let weak = Arc::downgrade(shared);
             let mut server = bind("health", address)?
                 .route("/healthz", self.live.clone())
                 .route("/readyz", self.ready.clone())
                 .route("/debug/informers", move |_: &serve::Request<'_>| {
                     Reply::json(200, &kinds.json(clock.now()))
+                })
+                .route("/debug/controllers", move |_: &serve::Request<'_>| {
+                    Reply::json(200, &controllers::json(&weak))
                 });
             if let Some(metrics) = beside {
                 server = server.route("/metrics", metrics);

@@ -4,7 +4,7 @@
 //! The manager of controller-runtime. [`Runnable`]s start group by group ([`Group`]), each when the one before is ready: servers, webhooks,
 //! caches, what runs everywhere, what prepares, and what runs on the leader alone. The first that fails, a signal or a lost lease stops
 //! them all, in order and within a grace time, and a [`Report`] says what did not end. It serves `/healthz`, `/readyz`, `/metrics` and
-//! `/debug/informers`.
+//! `/debug/informers` and `/debug/controllers`.
 //!
 //! # What it is not
 //! It reconciles nothing and caches nothing: controllers, informers, electors and recorders are what it runs. It knows no registry of
@@ -59,6 +59,7 @@ mod adapters;
 mod builder;
 mod candidate;
 mod cluster;
+mod controllers;
 mod driver;
 mod election;
 mod error;
@@ -77,6 +78,7 @@ mod signals;
 pub use builder::Builder;
 pub use candidate::{Candidate, Seat};
 pub use cluster::Cluster;
+pub use controllers::Controllers;
 pub use election::record_election;
 pub use error::{AddError, BuildError, RunError};
 pub use group::Group;

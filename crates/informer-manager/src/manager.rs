@@ -2,6 +2,7 @@
 
 use std::{fmt, net::SocketAddr, sync::Arc};
 
+use informer_controller::{self as controller, Defaults};
 use tokio::{runtime, task::JoinHandle};
 
 use crate::{
@@ -87,6 +88,7 @@ pub struct Handle {
     pub(crate) live: Checks,
     pub(crate) ready: Checks,
     pub(crate) kinds: Kinds,
+    pub(crate) defaults: Arc<Defaults>,
 }
 
 impl Handle {
@@ -96,6 +98,19 @@ impl Handle {
     /// When the manager stops, and when something of that name has not ended yet.
     pub fn add(&self, runnable: impl Runnable) -> Result<(), AddError> {
         self.shared.add(Box::new(runnable))
+    }
+
+    /// Begins a controller of this name with the [defaults](Builder::controller_defaults) of this manager. It is [added](Self::add) once it
+    /// is built.
+    #[must_use]
+    pub fn controller<R: controller::Request>(&self, name: impl Into<Arc<str>>) -> controller::Builder<R> {
+        controller::Controller::builder(name).defaults(&self.defaults)
+    }
+
+    /// What holds for the controllers of this program and they do not say otherwise.
+    #[must_use]
+    pub fn controller_defaults(&self) -> &Defaults {
+        &self.defaults
     }
 
     /// Stops what has this name and waits until it has ended, within the manager's grace time. Whether there was such a thing. Its end is

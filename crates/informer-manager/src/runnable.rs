@@ -4,7 +4,7 @@ use std::{error::Error, fmt, future, sync::Arc};
 
 use informer_core::BoxFuture;
 
-use crate::{Group, Life};
+use crate::{Controllers, Group, Life};
 
 /// An error of whoever runs.
 pub type BoxError = Box<dyn Error + Send + Sync>;
@@ -26,6 +26,11 @@ pub trait Runnable: Send + 'static {
         Box::pin(future::ready(()))
     }
 
+    /// The controllers in it: `/readyz` asks for them and the debug endpoint shows them, as long as it has not ended. None by default.
+    fn controllers(&self) -> Option<Arc<dyn Controllers>> {
+        None
+    }
+
     /// Runs until it is done, or until [`Life::stopping`] returns. To be done early is no failure; an error stops the manager.
     ///
     /// # Cancel safety
@@ -44,6 +49,10 @@ impl Runnable for Box<dyn Runnable> {
 
     fn ready(&self) -> BoxFuture<'static, ()> {
         (**self).ready()
+    }
+
+    fn controllers(&self) -> Option<Arc<dyn Controllers>> {
+        (**self).controllers()
     }
 
     fn run(self: Box<Self>, life: Life) -> BoxFuture<'static, Result<(), BoxError>> {

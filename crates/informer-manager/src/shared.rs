@@ -11,7 +11,7 @@ use informer_core::{BoxClock, Clock};
 use tokio::sync::{Notify, watch};
 
 use crate::{
-    AddError, Group, Runnable,
+    AddError, Controllers, Group, Runnable,
     machine::{Action, Id, Input, Machine, Options, Reason},
 };
 
@@ -36,6 +36,7 @@ struct State {
 pub(crate) struct Slot {
     pub(crate) name: Arc<str>,
     pub(crate) group: Group,
+    pub(crate) controllers: Option<Arc<dyn Controllers>>,
     /// Until it is launched.
     runnable: Option<Box<dyn Runnable>>,
 }
@@ -57,6 +58,7 @@ impl Shared {
 
     pub(crate) fn add(&self, runnable: Box<dyn Runnable>) -> Result<(), AddError> {
         let (name, group) = (runnable.name(), runnable.group());
+        let controllers = runnable.controllers();
         let mut state = self.state();
         if state.slots.values().any(|slot| slot.name == name) {
             return Err(AddError::Duplicate(name));
@@ -67,6 +69,7 @@ impl Shared {
         let slot = Slot {
             name,
             group,
+            controllers,
             runnable: Some(runnable),
         };
         state.slots.insert(id, slot);
@@ -146,6 +149,11 @@ impl Shared {
 
     pub(crate) fn slot<T>(&self, id: Id, read: impl FnOnce(&Slot) -> T) -> Option<T> {
         self.state().slots.get(&id).map(read)
+    }
+
+    /// What is read of each runnable that has not ended, in the order in which they were added.
+    pub(crate) fn slots<T>(&self, read: impl Fn(&Slot) -> Option<T>) -> Vec<T> {
+        self.state().slots.values().filter_map(read).collect()
     }
 
     /// A runnable ended: forgets it, and says why the manager stops, if it does.

@@ -6,7 +6,7 @@ use informer_controller::{Controller, Request};
 use informer_core::BoxFuture;
 use tokio::select;
 
-use crate::{BoxError, Group, Life, Runnable, Stop};
+use crate::{BoxError, Controllers, Group, Life, Runnable, Stop};
 
 /// Runs on the leader, unless it was told to need no election; one that warms up starts its sources before. After a stop what it
 /// reconciles may finish within the manager's grace time, which stands in for the controller's own.
@@ -26,6 +26,10 @@ impl<R: Request> Runnable for Controller<R> {
         } else {
             Group::LeaderElection
         }
+    }
+
+    fn controllers(&self) -> Option<Arc<dyn Controllers>> {
+        Some(Arc::new(self.clone()))
     }
 
     fn run(self: Box<Self>, life: Life) -> BoxFuture<'static, Result<(), BoxError>> {

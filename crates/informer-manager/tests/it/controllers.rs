@@ -9,13 +9,15 @@ use std::{
     task::Poll,
 };
 
-use informer_controller::{Action, Builder, Controller, ForObject, Phase, Requests, channel};
-use informer_core::{Decoded, FailureClass, Identity, ObjectKey, SourceError, Stamp, Watched};
+use informer_controller::{
+    Action, Builder, Controller, Defaults, ForObject, InformerSource, Phase, Requests, channel, try_map_fn,
+};
+use informer_core::{Decoded, Entry, FailureClass, Identity, ObjectKey, SourceError, Stamp, Watched};
 use informer_manager::{Group, Late, Manager, Stop};
 use informer_reflector::{ListWatch, feed};
-use informer_sharedinformer::SharedInformer;
+use informer_sharedinformer::{SharedInformer, Sink};
 
-use crate::support::{Fate, Log, Puppet, Watch, get, secs, settle, sleep};
+use crate::support::{Fate, Log, Puppet, Watch, get, ms, secs, settle, sleep};
 
 /// A controller whose reconciles take so many seconds.
 fn lasting(log: &Log, seconds: u64) -> (Requests<&'static str>, Builder<&'static str>) {
@@ -224,7 +226,8 @@ async fn t06_a_kind_that_cannot_sync_is_named_and_stops_nobody_else() {
         text(handle.readyz().answer("")),
         (
             500,
-            "[+]informer/pods ok\n[-]informer/secrets failed: reason withheld\n[+]manager ok\nhealthz check failed\n"
+            "[+]controller/pods ok\n[-]controller/secrets failed: reason withheld\n[+]informer/pods ok\n[-]informer/secrets failed: reason \
+             withheld\n[+]manager ok\nhealthz check failed\n"
                 .into()
         )
     );
@@ -232,6 +235,12 @@ async fn t06_a_kind_that_cannot_sync_is_named_and_stops_nobody_else() {
     assert_eq!(status, 500);
     assert!(
         why.contains("not in sync: ") && why.contains("you may not list pods"),
+        "{why}"
+    );
+
+    let (status, why) = text(handle.readyz().answer_one("controller/secrets"));
+    assert!(
+        status == 500 && why.contains("not in sync: secrets (") && why.contains("you may not list pods"),
         "{why}"
     );
 
@@ -283,6 +292,50 @@ async fn t05_a_stop_while_a_kind_does_not_sync_returns() {
     assert!(watch.elapsed().as_millis() <= 200);
 }
 
+/// An informer whose source never answers and never fails: a reflector would say after a while that it waits for too long.
+fn silent() -> SharedInformer<ObjectKey, ()> {
+    let source = |sink: Sink<ObjectKey, ()>| async move {
+        std::future::pending::<()>().await;
+        drop(sink);
+    };
+    SharedInformer::fed_by(source).name("silent").build().unwrap()
+}
+
+/// A start that is stuck wakes nobody up but for a look now and then, and a stop neither: each time that the clock of the test moves, its
+/// only thread was parked. Upstream spins after the stop, and never returns.
+#[tokio::test(start_paused = true)]
+async fn t05_a_start_that_is_stuck_polls_nothing_and_its_stop_returns() {
+    let parked = || tokio::runtime::Handle::current().metrics().worker_park_count(0);
+    let log = Log::default();
+    let informer = silent();
+    // The group of caches waits, as long as it takes, or its two minutes; then controllers wait.
+    // Each step of virtual time parks the thread about four times.
+    for (within, steps) in [(None, 2000), (Some(secs(120)), 400)] {
+        let informer = if within.is_none() {
+            informer.clone()
+        } else {
+            silent()
+        };
+        let controller = reconciling(&log, &informer).build().unwrap();
+        let running = Manager::builder()
+            .ready_within(within, Late::GoOn)
+            .informer(&informer)
+            .controller(&controller)
+            .build()
+            .unwrap()
+            .spawn();
+        settle().await;
+        let before = parked();
+        sleep(secs(3600)).await;
+        let woken = parked() - before;
+        assert!(woken <= steps, "parked {woken} times in an hour");
+        assert!(!informer.has_synced() && informer.status().source.error.is_none());
+        let (watch, before) = (Watch::start(), parked());
+        assert!(running.stop().await.unwrap().is_clean());
+        assert!(watch.elapsed().as_millis() <= 200 && parked() - before < 10);
+    }
+}
+
 #[tokio::test]
 async fn informers_are_shown_for_debugging() {
     let (_, fine) = pods("pods", false);
@@ -314,4 +367,97 @@ async fn informers_are_shown_for_debugging() {
     running.handle().forget("far");
     assert_eq!(get(address, "/readyz").await, (200, "ok".into()));
     running.stop().await.unwrap();
+}
+
+/// What is wrong with a source is shown, and what a controller lacks makes it unready; what is not with the manager is not asked for.
+#[tokio::test]
+async fn controllers_are_asked_for_readiness_and_shown_for_debugging() {
+    let (_, fine) = pods("pods", false);
+    let (_, stopped) = pods("nodes", false);
+    stopped.stop();
+    let manager = Manager::builder()
+        .health_addr("127.0.0.1:0".parse().unwrap())
+        .controller_defaults(Defaults::new().needs_leader_election(false))
+        .informer(&fine)
+        .build()
+        .unwrap();
+    let address = manager.health_addr().unwrap();
+    let handle = manager.handle();
+    let map = |_: &Entry<ObjectKey, ()>| Err::<Option<ObjectKey>, _>("no idea");
+    let controller = handle
+        .controller::<ObjectKey>("web")
+        .watches(&fine, ForObject)
+        .watches(&fine, try_map_fn(map))
+        .reconcile(|_, _| async { Ok::<_, Infallible>(Action::Done) })
+        .build()
+        .unwrap();
+    assert!(!controller.needs_leader_election(), "by the manager's defaults");
+    handle.add(controller.clone()).unwrap();
+    let running = manager.spawn();
+    while !controller.status().is_ready() {
+        sleep(ms(1)).await;
+    }
+    handle.started().await;
+    assert_eq!(get(address, "/readyz").await, (200, "ok".into()));
+
+    let id = controller
+        .watch(InformerSource::new(&stopped, ForObject))
+        .unwrap();
+    controller.watch_synced(id).await.unwrap_err();
+    assert_eq!(
+        get(address, "/readyz/controller/web").await,
+        (
+            500,
+            "internal server error: it goes on without: nodes (informer \"nodes\" has stopped)\n".into()
+        )
+    );
+    let (status, text) = get(address, "/debug/controllers").await;
+    assert_eq!(status, 200);
+    let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let shown = &json["controllers"][0];
+    assert_eq!(
+        (&shown["name"], &shown["phase"]),
+        (&"web".into(), &"running".into())
+    );
+    assert_eq!(shown["reconciles"]["succeeded"], 1);
+    assert_eq!(shown["sources"][0]["trouble"], serde_json::Value::Null);
+    assert_eq!(shown["sources"][0]["synced"], true);
+    assert_eq!(
+        shown["sources"][1]["trouble"],
+        "1 changes could not be mapped: no idea"
+    );
+    assert_eq!(shown["sources"][2]["trouble"], "informer \"nodes\" has stopped");
+    assert!(controller.unwatch(id));
+    assert_eq!(get(address, "/readyz").await, (200, "ok".into()));
+
+    assert!(handle.remove("web").await);
+    assert_eq!(get(address, "/readyz/controller/web").await.0, 404);
+    let (_, text) = get(address, "/debug/controllers").await;
+    let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(json["controllers"], serde_json::json!([]));
+    running.stop().await.unwrap();
+}
+
+/// Nobody waits for what runs on the leader alone where this replica does not lead.
+#[tokio::test(start_paused = true)]
+async fn a_controller_that_waits_for_leadership_is_ready() {
+    let log = Log::default();
+    let (_, broken) = pods("secrets", true);
+    let controller = reconciling(&log, &broken).build().unwrap();
+    let (elect, candidate) = Puppet::new(&log);
+    let running = Manager::builder()
+        .controller(&controller)
+        .leader_election(candidate)
+        .build()
+        .unwrap()
+        .spawn();
+    let handle = running.handle().clone();
+    handle.started().await;
+    settle().await;
+    assert_eq!(handle.readyz().answer_one("controller/secrets").status, 200);
+    elect.send(Fate::Win).unwrap();
+    handle.elected().await;
+    settle().await;
+    assert_eq!(handle.readyz().answer_one("controller/secrets").status, 500);
+    assert!(running.stop().await.unwrap().is_clean());
 }
