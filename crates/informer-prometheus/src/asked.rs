@@ -61,6 +61,11 @@ impl Informers {
         self.lock().entry(labels).or_default().weigh = Some(weigh);
     }
 
+    /// The same, where nothing was given yet.
+    pub(crate) fn weigh_unless(&self, labels: Vec<String>, weigh: Weigh) {
+        self.lock().entry(labels).or_default().weigh.get_or_insert(weigh);
+    }
+
     pub(crate) fn lags(&self, labels: Vec<String>, lag: Arc<Mutex<Lag>>) {
         self.lock().entry(labels).or_default().lag = Some(lag);
     }

@@ -34,7 +34,8 @@ impl Registry {
         MetricsRegistry::new(self.clone())
     }
 
-    /// Shows what the objects in the store of this informer weigh, as `informer_store_bytes`. What an object weighs only its owner knows;
+    /// Shows what the objects in the store of this informer weigh, as `informer_store_bytes`. What an object weighs only its owner knows: this goes
+    /// before the estimate of an informer that was given a way to [weigh](informer_sharedinformer::Builder::weigh) them, as those of a cache are.
     /// `weigh` is asked at each render while the informer lives and is measured.
     pub fn store_bytes(&self, id: &InformerId, weigh: impl Fn() -> u64 + Send + Sync + 'static) {
         self.0.informers.weigh(labels_of(id), Arc::new(weigh));
@@ -45,6 +46,14 @@ impl Registry {
 impl MetricsProvider for Registry {
     fn informer(&self, id: &InformerId) -> Box<dyn Metrics> {
         Box::new(InformerMetrics::new(self, id))
+    }
+
+    fn store_bytes(&self, id: &InformerId, weigh: Box<dyn Fn() -> u64 + Send + Sync>) {
+        let labels = labels_of(id);
+        // One that is not measured has no series.
+        if self.0.scopes.has("informer", &labels) {
+            self.0.informers.weigh_unless(labels, weigh.into());
+        }
     }
 
     fn reflector(&self, id: &InformerId) -> Option<Arc<dyn informer_reflector::Metrics>> {

@@ -56,6 +56,11 @@ impl Scopes {
         Some((handles, lease))
     }
 
+    /// Whether somebody writes the series of a name.
+    pub(crate) fn has(&self, kind: &'static str, labels: &[String]) -> bool {
+        self.lock().contains_key(&(kind, labels.to_vec()))
+    }
+
     fn lock(&self) -> MutexGuard<'_, BTreeMap<Name, usize>> {
         self.writers.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -25,6 +25,7 @@ use crate::{
     retry::LastWord,
     shared::{Parts, Shared},
     source::{Sink, Source, SourceContext},
+    weight::{Weigh, estimate},
 };
 
 type Hook = Arc<dyn Fn(&Trouble) + Send + Sync>;
@@ -41,6 +42,7 @@ pub struct Builder<Q, K, S> {
     resync: Option<Duration>,
     hooks: Vec<Hook>,
     measured: Option<(MetricsRegistry, InformerId)>,
+    weigh: Option<Weigh<K>>,
     /// A call that came too late.
     refused: Option<BuildError>,
 }
@@ -57,6 +59,7 @@ impl<Q: Key, K: Send + Sync + 'static, S> Builder<Q, K, S> {
             resync: None,
             hooks: Vec::new(),
             measured: None,
+            weigh: None,
             refused: None,
         }
     }
@@ -108,6 +111,18 @@ impl<Q: Key, K: Send + Sync + 'static, S> Builder<Q, K, S> {
     #[must_use]
     pub fn metrics(mut self, registry: &MetricsRegistry, id: InformerId) -> Self {
         self.measured = Some((registry.clone(), id));
+        self
+    }
+
+    /// Tells those who measure it what an object weighs, in bytes. They are told an estimate of all from a sample of 64 at most, when they ask:
+    /// it costs nothing meanwhile.
+    #[must_use]
+    pub fn weigh(self, weigh: impl Fn(&K) -> u64 + Send + Sync + 'static) -> Self {
+        self.weigh_by(Arc::new(weigh))
+    }
+
+    pub(crate) fn weigh_by(mut self, weigh: Weigh<K>) -> Self {
+        self.weigh = Some(weigh);
         self
     }
 
@@ -169,6 +184,7 @@ where
             resync: self.resync,
             hooks: self.hooks,
             measured: self.measured,
+            weigh: self.weigh,
             refused: too_late
                 .then(|| BuildError::new("the key function must be given before the queue and the store")),
         }
@@ -224,6 +240,12 @@ impl<Q: Key, K: Send + Sync + 'static, S: Source<Q, K>> Builder<Q, K, S> {
             let claim = registry.claim(&id).map_err(|error| refuse(error.to_string()))?;
             let meter = Meter::new(registry.provider().informer(&id), self.clock.clone());
             context.metrics = registry.provider().reflector(&id);
+            if let Some(weigh) = self.weigh {
+                // Whoever shows it must not keep the objects.
+                let store = Arc::downgrade(&store);
+                let bytes = move || store.upgrade().map_or(0, |store| estimate(&*store, &*weigh));
+                registry.provider().store_bytes(&id, Box::new(bytes));
+            }
             measured = Some((meter, claim));
         }
         let meter = measured.as_ref().map(|(meter, _)| meter.clone());

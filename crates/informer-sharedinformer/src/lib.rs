@@ -113,6 +113,7 @@ mod source;
 mod status;
 mod subscription;
 mod view;
+mod weight;
 
 pub use backlog::BacklogPolicy;
 pub use builder::Builder;

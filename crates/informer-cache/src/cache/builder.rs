@@ -123,7 +123,8 @@ impl CacheBuilder {
         self
     }
 
-    /// Has the informers measured, under the name of this cache. Another cache of the same registry needs another name.
+    /// Has the informers measured, under the name of this cache. Another cache of the same registry needs another name. The bytes of a store are
+    /// an estimate, made when somebody looks: the JSON of 64 of its objects at most, for as many as there are.
     pub fn metrics(mut self, registry: &MetricsRegistry, name: impl Into<Arc<str>>) -> Self {
         self.settings.metrics = Some((registry.clone(), name.into()));
         self

@@ -2,6 +2,7 @@
 
 use std::{
     any::{Any, TypeId},
+    io,
     sync::{Arc, Mutex},
 };
 
@@ -44,7 +45,7 @@ impl<K: Form> Slot<K> {
             .resync(settings.sync_period(&resource, options.sync_period))
             .reflector_options(settings.reflector.clone());
         if let Some((registry, name)) = &settings.metrics {
-            factory = factory.metrics(registry, name.clone());
+            factory = factory.metrics(registry, name.clone()).weigh::<K>(json_length);
         }
         if let Some(hook) = settings.hook.clone() {
             let resource = resource.clone();
@@ -79,6 +80,27 @@ impl<K: Form> Slot<K> {
             removed: watch::Sender::new(false),
             resource,
         })
+    }
+}
+
+/// What an object weighs, as JSON: near to what is sent of it, and to what a form that holds all of it takes.
+fn json_length<K: Form>(object: &K) -> u64 {
+    let mut length = Length(0);
+    // What is no JSON weighs what could be written of it.
+    let _unfit = serde_json::to_writer(&mut length, object);
+    length.0
+}
+
+struct Length(u64);
+
+impl io::Write for Length {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 

@@ -193,3 +193,44 @@ async fn informers_are_measured_under_the_name_of_the_cache() {
     let error = other.kind::<ConfigMap>().unwrap_err();
     assert!(error.to_string().contains("main"), "{error}");
 }
+
+#[tokio::test(start_paused = true)]
+async fn what_stores_weigh_is_told_without_being_asked_for() {
+    type Bytes = Arc<Mutex<Vec<(String, Box<dyn Fn() -> u64 + Send + Sync>)>>>;
+
+    struct Weighs(Bytes);
+
+    impl informer_sharedinformer::MetricsProvider for Weighs {
+        fn informer(&self, _: &InformerId) -> Box<dyn informer_sharedinformer::Metrics> {
+            Box::new(())
+        }
+
+        fn store_bytes(&self, id: &InformerId, weigh: Box<dyn Fn() -> u64 + Send + Sync>) {
+            self.0.lock().unwrap().push((id.to_string(), weigh));
+        }
+    }
+
+    let world = World::new();
+    for name in ["a", "b"] {
+        world.config("default", name, json!({}));
+    }
+    let bytes = Bytes::default();
+    let registry = MetricsRegistry::new(Weighs(bytes.clone()));
+    let client = world.client(world.builder().metrics(&registry, "test"));
+    let one = client.get::<ConfigMap>(&key("a")).await.unwrap();
+    let length = serde_json::to_vec(&*one).unwrap().len() as u64;
+    {
+        let bytes = bytes.lock().unwrap();
+        assert_eq!(bytes.len(), 1);
+        assert_eq!(bytes[0].0, "test: configmaps");
+        // Names and versions are of the same length.
+        assert!(
+            bytes[0].1().abs_diff(2 * length) < 10,
+            "{} of {length} each",
+            bytes[0].1()
+        );
+    }
+    client.cache().shut_down().await;
+    drop(client);
+    assert_eq!(bytes.lock().unwrap()[0].1(), 0, "it keeps no store");
+}

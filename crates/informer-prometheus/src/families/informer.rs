@@ -51,7 +51,7 @@ impl InformerFamilies {
             ),
             bytes: gauge(
                 "informer_store_bytes",
-                "What the objects in the store weigh, where the program tells it.",
+                "What the objects in the store weigh, as the program tells it, or estimated from a sample.",
             ),
             lag: make.seconds(
                 "informer_lag_seconds",

@@ -202,6 +202,25 @@ fn what_a_store_weighs_is_asked_each_time() {
 }
 
 #[test]
+fn what_is_estimated_gives_way_to_what_the_program_tells() {
+    use informer_sharedinformer::MetricsProvider;
+
+    let registry = Registry::new();
+    let bytes = || Scrape::of(&registry).value("informer_store_bytes", "resource=pods");
+    // Nobody measures it.
+    MetricsProvider::store_bytes(&registry, &pods(), Box::new(|| 5));
+    assert_eq!(bytes(), None);
+    let informer = registry.informer(&pods());
+    MetricsProvider::store_bytes(&registry, &pods(), Box::new(|| 5));
+    assert_eq!(bytes(), Some(5.0));
+    registry.store_bytes(&pods(), || 7);
+    MetricsProvider::store_bytes(&registry, &pods(), Box::new(|| 5));
+    assert_eq!(bytes(), Some(7.0));
+    informer.stopped();
+    assert_eq!(bytes(), None);
+}
+
+#[test]
 fn short_watches_are_those_that_brought_nothing() {
     let registry = Registry::new();
     let reflector = registry.reflector(&pods()).unwrap();

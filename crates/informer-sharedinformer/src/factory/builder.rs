@@ -1,13 +1,13 @@
 //! How a factory is put together.
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{any::Any, fmt, sync::Arc, time::Duration};
 
 use informer_core::{BoxClock, Clock, TokioClock};
 
 use informer_reflector::Options as ReflectorOptions;
 
 use super::{Factory, Inner};
-use crate::{error::Trouble, metrics::MetricsRegistry};
+use crate::{error::Trouble, metrics::MetricsRegistry, weight::Weigh};
 
 /// Who hears of trouble.
 pub(super) type Hook = Arc<dyn Fn(&Trouble) + Send + Sync>;
@@ -21,6 +21,8 @@ pub struct FactoryBuilder<S> {
     metrics: Option<(MetricsRegistry, Arc<str>)>,
     reflector: ReflectorOptions,
     hook: Option<Hook>,
+    /// A `Weigh<K>` each.
+    weighs: Vec<Box<dyn Any + Send + Sync>>,
 }
 
 impl<S> FactoryBuilder<S> {
@@ -32,6 +34,7 @@ impl<S> FactoryBuilder<S> {
             metrics: None,
             reflector: ReflectorOptions::default(),
             hook: None,
+            weighs: Vec::new(),
         }
     }
 
@@ -51,6 +54,13 @@ impl<S> FactoryBuilder<S> {
     /// needs another name.
     pub fn metrics(mut self, registry: &MetricsRegistry, name: impl Into<Arc<str>>) -> Self {
         self.metrics = Some((registry.clone(), name.into()));
+        self
+    }
+
+    /// As [`Builder::weigh`](crate::Builder::weigh), for the informers of this form of object.
+    pub fn weigh<K: 'static>(mut self, weigh: impl Fn(&K) -> u64 + Send + Sync + 'static) -> Self {
+        let weigh: Weigh<K> = Arc::new(weigh);
+        self.weighs.push(Box::new(weigh));
         self
     }
 
@@ -76,6 +86,7 @@ impl<S> FactoryBuilder<S> {
             metrics: self.metrics,
             reflector: self.reflector,
             hook: self.hook,
+            weighs: self.weighs,
             shelf: Arc::default(),
         }))
     }

@@ -26,6 +26,7 @@ use crate::{
     namespaces::Namespaces,
     status::Status,
     view::View,
+    weight::Weigh,
 };
 
 /// Makes the sources of a factory: for every closure from a [`Selection`] to a [`ListerWatcher`], and for a type of yours that knows several
@@ -63,6 +64,7 @@ struct Inner<S> {
     metrics: Option<(MetricsRegistry, Arc<str>)>,
     reflector: ReflectorOptions,
     hook: Option<builder::Hook>,
+    weighs: Vec<Box<dyn Any + Send + Sync>>,
     shelf: Arc<Shelf>,
 }
 
@@ -243,6 +245,10 @@ impl<S> Factory<S> {
         }
         if let Some(transform) = transform {
             builder = builder.shared_transform(transform.transform.clone());
+        }
+        let mut weighs = self.0.weighs.iter().rev();
+        if let Some(weigh) = weighs.find_map(|weigh| weigh.downcast_ref::<Weigh<K>>()) {
+            builder = builder.weigh_by(weigh.clone());
         }
         if let Some((registry, name)) = &self.0.metrics {
             let mut part = selection.narrowed();

@@ -58,6 +58,10 @@ pub trait MetricsProvider: Send + Sync {
     /// Who counts for the queue, store and listeners of this informer.
     fn informer(&self, id: &InformerId) -> Box<dyn Metrics>;
 
+    /// Shows what the objects in the store of this informer weigh: `weigh` tells it in bytes, at some cost, whenever it is asked, and 0 once the
+    /// informer is gone. Called for informers that were given a way to [weigh](crate::Builder::weigh) objects.
+    fn store_bytes(&self, _id: &InformerId, _weigh: Box<dyn Fn() -> u64 + Send + Sync>) {}
+
     /// Who counts for its reflector, where it has one.
     fn reflector(&self, _id: &InformerId) -> Option<Arc<dyn informer_reflector::Metrics>> {
         None
