@@ -93,4 +93,4 @@ pub use cached::Cached;
 pub use client::CachedClient;
 pub use error::{CacheError, CacheErrorKind};
 pub use options::{KindOptions, Missing, PartOptions, Selecting};
-pub use own_writes::ReadYourWrites;
+pub use own_writes::{ReadOperation, ReadYourWrites, WaitMetrics, WaitResult};

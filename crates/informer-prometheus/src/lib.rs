@@ -31,6 +31,7 @@
 //! | a work queue | `Config::metrics(registry.queue("name"))` |
 //! | a controller and its queue | `Builder::metrics_from(registry.clone())` |
 //! | informers and their reflectors | the `metrics` method of factory or builder, with `registry.informers()` |
+//! | reads that wait for own writes | `ReadYourWrites::metrics(registry.clone())` |
 //! | elections | the elector's `metrics`, with `registry.clone()` |
 //! | recorded events | `Broadcaster::with_metrics(registry.events("name"))` |
 //! | requests, and responses that are being read | `registry.transport(transport, "host")` |
@@ -48,7 +49,7 @@
 //! summaries; where upstream names one, it is a histogram here, whose `_sum` and `_count` are the same.
 //!
 //! # Features
-//! `controller`, `events`, `informer`, `leaderelection`, `transport`: on by default; each is the metrics of one crate, and brings it as a
+//! `cache`, `controller`, `events`, `informer`, `leaderelection`, `transport`: on by default; each is the metrics of one crate, and brings it as a
 //! dependency. So do `hyper` (connections) and `kubeconfig` (exec plug-ins), which a program with a transport of its own has no use for.
 //! `process`: what the operating system says of the process.
 //!
@@ -61,6 +62,8 @@
 
 #[cfg(feature = "informer")]
 mod asked;
+#[cfg(feature = "cache")]
+mod client;
 #[cfg(feature = "hyper")]
 mod connections;
 #[cfg(feature = "leaderelection")]

@@ -46,6 +46,8 @@ pub(crate) struct Inner {
     pub(crate) scopes: Arc<Scopes>,
     pub(crate) probes: Probes,
     pub(crate) queue: families::QueueFamilies,
+    #[cfg(feature = "cache")]
+    pub(crate) client: families::ClientFamilies,
     #[cfg(feature = "controller")]
     pub(crate) reconcile: families::ReconcileFamilies,
     #[cfg(feature = "leaderelection")]
@@ -92,6 +94,8 @@ impl Registry {
             rendering: Mutex::default(),
             probes: Probes::default(),
             queue: families::QueueFamilies::new(&make),
+            #[cfg(feature = "cache")]
+            client: families::ClientFamilies::new(&make),
             #[cfg(feature = "controller")]
             reconcile: families::ReconcileFamilies::new(&make),
             #[cfg(feature = "leaderelection")]

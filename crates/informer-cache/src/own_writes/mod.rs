@@ -2,10 +2,12 @@
 
 mod facts;
 mod ledger;
+mod metrics;
 
 use std::{
     collections::BTreeMap,
     fmt,
+    future::Future,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
@@ -16,6 +18,7 @@ use informer_core::{BoxFuture, Clock, Entry, ObjectKey, Resource, Scope};
 use tokio::{select, sync::watch};
 
 use self::ledger::{About, Fact, Ledger};
+pub use self::metrics::{ReadOperation, WaitMetrics, WaitResult};
 use crate::{
     CacheError, CachedClient,
     error::Reason,
@@ -46,6 +49,7 @@ use crate::{
 pub struct ReadYourWrites {
     client: CachedClient,
     shared: Arc<Shared>,
+    metrics: Option<Arc<dyn WaitMetrics>>,
 }
 
 struct Shared {
@@ -62,7 +66,31 @@ impl ReadYourWrites {
                 ledgers: Mutex::default(),
                 ended: watch::Sender::default(),
             }),
+            metrics: None,
         }
+    }
+
+    /// The same, whose waits are counted. Reads of kinds that are read live do not wait.
+    #[must_use]
+    pub fn metrics(mut self, metrics: impl WaitMetrics + 'static) -> Self {
+        self.metrics = Some(Arc::new(metrics));
+        self
+    }
+
+    async fn measured<R>(
+        &self,
+        operation: ReadOperation,
+        read: impl Future<Output = Result<R, CacheError>> + Send,
+    ) -> Result<R, CacheError> {
+        let Some(metrics) = &self.metrics else {
+            return read.await;
+        };
+        let clock = &self.client.cache().settings().clock;
+        let began = clock.now();
+        let result = read.await;
+        let took = clock.now().saturating_duration_since(began);
+        metrics.waited(operation, WaitResult::of(&result), took);
+        result
     }
 
     /// The client whose reads do not wait.
@@ -151,9 +179,12 @@ impl ReadClient for ReadYourWrites {
         if self.client.bypasses(resource) {
             return self.client.read(resource, key).await;
         }
-        self.quiet(resource, &about).await?;
-        let gate = self.gate(resource, about);
-        self.client.read_gated(resource, key, Some(&gate)).await
+        let read = async {
+            self.quiet(resource, &about).await?;
+            let gate = self.gate(resource, about.clone());
+            self.client.read_gated(resource, key, Some(&gate)).await
+        };
+        self.measured(ReadOperation::Get, read).await
     }
 
     async fn read_all<K: Form>(
@@ -170,9 +201,12 @@ impl ReadClient for ReadYourWrites {
             }
             _ => About::All,
         };
-        self.quiet(resource, &about).await?;
-        let gate = self.gate(resource, about);
-        self.client.read_all_gated(resource, options, Some(&gate)).await
+        let read = async {
+            self.quiet(resource, &about).await?;
+            let gate = self.gate(resource, about.clone());
+            self.client.read_all_gated(resource, options, Some(&gate)).await
+        };
+        self.measured(ReadOperation::List, read).await
     }
 
     fn is_not_found(error: &CacheError) -> bool {

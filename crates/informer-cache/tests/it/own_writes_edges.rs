@@ -493,3 +493,48 @@ async fn kinds_that_are_read_live_are_not_recorded() {
     assert!(client.find::<ConfigMap>(&key("a")).await.unwrap().is_some());
     assert!(client.find::<Pod>(&key("a")).await.unwrap().is_none());
 }
+
+#[tokio::test(start_paused = true)]
+async fn waits_are_counted_by_operation_and_result() {
+    #[derive(Clone, Default)]
+    struct Waits(std::sync::Arc<std::sync::Mutex<Vec<String>>>);
+
+    impl informer_cache::WaitMetrics for Waits {
+        fn waited(
+            &self,
+            operation: informer_cache::ReadOperation,
+            result: informer_cache::WaitResult,
+            took: std::time::Duration,
+        ) {
+            let line = format!("{} {} {}", operation.label(), result.label(), took.as_secs());
+            self.0.lock().unwrap().push(line);
+        }
+    }
+
+    let world = World::new();
+    let waits = Waits::default();
+    let client = world.client(world.builder().write_timeout(secs(7)));
+    let client = client.read_your_writes().metrics(waits.clone());
+    let told = || std::mem::take(&mut *waits.0.lock().unwrap());
+    client.find::<ConfigMap>(&key("a")).await.unwrap();
+    assert_eq!(told(), ["get success 0"]);
+    world.gate.hold("/api/v1/configmaps");
+    client.create(&labelled("a", "x"), &options()).await.unwrap();
+    assert_eq!(
+        client.find::<ConfigMap>(&key("a")).await.unwrap_err().kind(),
+        CacheErrorKind::Overdue
+    );
+    let all = ListOptions::all();
+    client.list::<ConfigMap>(&all).await.unwrap_err();
+    assert_eq!(told(), ["get timeout 7", "list timeout 7"]);
+    let mut reading = Box::pin(client.list::<ConfigMap>(&all));
+    assert!(crate::support::waits(&mut reading).await);
+    world.gate.release();
+    reading.await.unwrap();
+    assert_eq!(told(), ["list success 1"]);
+    client
+        .list::<ConfigMap>(&all.fields("no.index=x"))
+        .await
+        .unwrap_err();
+    assert_eq!(told(), ["list error 0"]);
+}

@@ -4,6 +4,8 @@ use prometheus::{
     GaugeVec, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGaugeVec, Opts, core::Collector,
 };
 
+#[cfg(feature = "cache")]
+mod client;
 #[cfg(feature = "hyper")]
 mod connections;
 #[cfg(feature = "controller")]
@@ -22,6 +24,8 @@ mod reflector;
 #[cfg(feature = "transport")]
 mod requests;
 
+#[cfg(feature = "cache")]
+pub(crate) use self::client::ClientFamilies;
 #[cfg(feature = "hyper")]
 pub(crate) use self::connections::ConnectionFamilies;
 #[cfg(feature = "controller")]

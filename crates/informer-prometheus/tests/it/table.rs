@@ -6,6 +6,7 @@ use std::{
     time::Duration,
 };
 
+use informer_cache::{ReadOperation, WaitMetrics as _, WaitResult};
 use informer_controller::{ReconcileMetrics as _, ReconcileMetricsProvider as _, ReconcileResult};
 use informer_core::{FailureClass, Resource};
 use informer_events::{Fate, Metrics as _, Verb, Written};
@@ -22,6 +23,7 @@ use crate::scrape::Scrape;
 /// Name, type, labels; `buckets of` says which of the lists below.
 const TABLE: &str = "
     controller_runtime_active_workers                   gauge     controller
+    controller_runtime_client_consistency_wait_duration_seconds histogram operation,result
     controller_runtime_max_concurrent_reconciles        gauge     controller
     controller_runtime_reconcile_errors_total           counter   controller
     controller_runtime_reconcile_panics_total           counter   controller
@@ -89,6 +91,8 @@ const QUEUE: &str = "1e-8 1e-7 1e-6 1e-5 1e-4 1e-3 1e-2 1e-1 1 10 100 1000";
 /// Upstream: controller-runtime `ReconcileTime`.
 const RECONCILE: &str = "0.005 0.01 0.025 0.05 0.1 0.15 0.2 0.25 0.3 0.35 0.4 0.45 0.5 0.6 0.7 0.8 0.9 1 1.25 1.5 \
     1.75 2 2.5 3 3.5 4 4.5 5 6 7 8 9 10 15 20 25 30 40 50 60";
+/// Upstream: controller-runtime `consistencyClientWaitDuration`.
+const CONSISTENCY: &str = "0.005 0.01 0.025 0.05 0.1 0.25 0.5 1 2 4 6 8 10";
 /// Upstream: component-base `clientgo/fifo`.
 const PROCESSING: &str = "0.001 0.005 0.01 0.025 0.05 0.1 0.25 0.5 1 2.5 5 10";
 /// Upstream: component-base `restclient`.
@@ -114,6 +118,7 @@ const SECOND: Duration = Duration::from_secs(1);
 /// Calls each hook once at least.
 async fn touch_everything() -> Everything {
     let registry = Registry::new();
+    registry.waited(ReadOperation::Get, WaitResult::Success, SECOND);
     let queue = registry.queue("q");
     queue.opened(informer_workqueue::Probe::new(|| {
         Some(informer_workqueue::Queue::<u8, _>::new(informer_core::TokioClock).stats())
@@ -226,6 +231,10 @@ async fn buckets_are_upstreams() {
         ("workqueue_queue_duration_seconds", QUEUE),
         ("workqueue_work_duration_seconds", QUEUE),
         ("controller_runtime_reconcile_time_seconds", RECONCILE),
+        (
+            "controller_runtime_client_consistency_wait_duration_seconds",
+            CONSISTENCY,
+        ),
         ("informer_processing_latency_seconds", PROCESSING),
         ("rest_client_request_duration_seconds", REQUEST),
         ("rest_client_rate_limiter_duration_seconds", REQUEST),
