@@ -87,6 +87,7 @@ mod options;
 mod own_writes;
 mod scope;
 mod slot;
+mod transform;
 
 pub use cache::{Cache, CacheBuilder, KindStatus};
 pub use cached::Cached;
@@ -94,3 +95,4 @@ pub use client::CachedClient;
 pub use error::{CacheError, CacheErrorKind};
 pub use options::{KindOptions, Missing, PartOptions, Selecting};
 pub use own_writes::{ReadOperation, ReadYourWrites, WaitMetrics, WaitResult};
+pub use transform::AnyTransform;

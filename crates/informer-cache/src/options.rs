@@ -6,6 +6,8 @@ use informer_core::{Meta, Resource};
 use informer_sharedinformer::Transform;
 use informer_transport::Codec;
 
+use crate::transform::AnyTransform;
+
 /// What a read does that is about a kind nobody asked for before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
@@ -18,7 +20,7 @@ pub enum Missing {
     Fail,
 }
 
-/// Which objects of a namespace, or of all, are cached. `None` inherits; an empty selector wants everything.
+/// Which objects of a namespace, or of all, are cached, and how. `None` inherits; an empty selector wants everything.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct PartOptions {
@@ -26,6 +28,13 @@ pub struct PartOptions {
     pub labels: Option<String>,
     /// A field selector.
     pub fields: Option<String>,
+    /// Changes each object before it is kept.
+    pub transform: Option<AnyTransform>,
+    /// How often handlers are told the cached state again; zero is never.
+    pub sync_period: Option<Duration>,
+    /// Whether watches ask for bookmarks, by which they go on without a new list after a time without events; by default they do. A list that is
+    /// streamed ends by one, whatever is said here.
+    pub bookmarks: Option<bool>,
 }
 
 impl PartOptions {
@@ -48,18 +57,39 @@ impl PartOptions {
         self.fields = Some(selector.into());
         self
     }
+
+    /// The same, whose objects are changed like this before they are kept.
+    #[must_use]
+    pub fn transform(mut self, transform: AnyTransform) -> Self {
+        self.transform = Some(transform);
+        self
+    }
+
+    /// The same, whose handlers are told the cached state this often; zero is never.
+    #[must_use]
+    pub fn sync_period(mut self, period: Duration) -> Self {
+        self.sync_period = Some(period);
+        self
+    }
+
+    /// The same, whose watches ask for bookmarks, or do not.
+    #[must_use]
+    pub fn bookmarks(mut self, wanted: bool) -> Self {
+        self.bookmarks = Some(wanted);
+        self
+    }
 }
 
-/// Which objects are cached: namespaces, and selectors for all of them and for each.
+/// Which objects are cached: namespaces, and selectors for all of them and for each; and how: transforms, sync periods, bookmarks.
 ///
-/// What is said for a namespace of a kind goes before what is said for the kind, that before what is said for the namespace by default, and
+/// For each of these by itself, what is said for a namespace of a kind goes before what is said for the kind, that before what is said for the namespace by default, and
 /// that before what is said for all by default.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Selecting {
     /// The namespaces. `None` inherits, none at all is every namespace.
     pub namespaces: Option<BTreeMap<String, PartOptions>>,
-    /// The selectors of all namespaces.
+    /// What all namespaces have.
     pub all: PartOptions,
 }
 
@@ -108,6 +138,13 @@ impl Selecting {
     #[must_use]
     pub fn fields(mut self, selector: impl Into<String>) -> Self {
         self.all.fields = Some(selector.into());
+        self
+    }
+
+    /// The same, with this for all namespaces.
+    #[must_use]
+    pub fn everywhere(mut self, all: PartOptions) -> Self {
+        self.all = all;
         self
     }
 }

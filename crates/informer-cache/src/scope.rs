@@ -1,6 +1,6 @@
 //! Which objects of a kind are cached: options, settled; and whether an object is among them.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
 use informer_core::{Resource, Scope};
 use informer_sharedinformer::LabelSelector;
@@ -10,6 +10,7 @@ use crate::{
     error::CacheError,
     fields::{self, Requirement},
     options::{PartOptions, Selecting},
+    transform::AnyTransform,
 };
 
 /// The selectors of one namespace, or of all.
@@ -17,6 +18,9 @@ use crate::{
 pub(crate) struct Part {
     pub(crate) labels: String,
     pub(crate) fields: String,
+    pub(crate) transform: Option<AnyTransform>,
+    pub(crate) sync_period: Option<Duration>,
+    pub(crate) bookmarks: Option<bool>,
     parsed_labels: LabelSelector,
     parsed_fields: Vec<Requirement>,
 }
@@ -51,6 +55,9 @@ impl Part {
             parsed_fields: fields::parse(&fields)?,
             labels,
             fields,
+            transform: None,
+            sync_period: None,
+            bookmarks: None,
         })
     }
 
@@ -89,7 +96,13 @@ pub(crate) fn settle(
     let part = |of_kind: Option<&PartOptions>, by_default: Option<&PartOptions>| {
         let chain = [of_kind, Some(&kind.all), by_default, Some(&default.all)];
         let first = |get: fn(&PartOptions) -> Option<&String>| chain.iter().flatten().find_map(|it| get(it));
-        Part::of(first(|it| it.labels.as_ref()), first(|it| it.fields.as_ref())).map_err(in_context)
+        let part = Part::of(first(|it| it.labels.as_ref()), first(|it| it.fields.as_ref()));
+        let mut part = part.map_err(in_context)?;
+        let chain = || chain.iter().flatten();
+        part.transform = chain().find_map(|it| it.transform.clone());
+        part.sync_period = chain().find_map(|it| it.sync_period);
+        part.bookmarks = chain().find_map(|it| it.bookmarks);
+        Ok::<Part, CacheError>(part)
     };
     if resource.scope == Scope::Cluster {
         if kind.namespaces.as_ref().is_some_and(|names| !names.is_empty()) {
@@ -153,6 +166,29 @@ impl Covered {
         }
     }
 
+    /// The namespaces that are named; one that is none for all.
+    pub(crate) fn names(&self) -> impl Iterator<Item = Option<&str>> {
+        let named = match self {
+            Self::All(_) => None,
+            Self::Named { named, .. } => Some(
+                named
+                    .keys()
+                    .map(|name| Some(&**name).filter(|name| !name.is_empty())),
+            ),
+        };
+        named.into_iter().flatten()
+    }
+
+    /// Whether any object is transformed.
+    pub(crate) fn has_transform(&self) -> bool {
+        match self {
+            Self::All(part) => part.transform.is_some(),
+            Self::Named { named, later } => {
+                named.values().chain([later]).any(|part| part.transform.is_some())
+            }
+        }
+    }
+
     /// Whether an object of a namespace that is cached is selected.
     pub(crate) fn selects(&self, namespace: Option<&str>, object: &Value) -> Selected {
         self.part(namespace).selects(object)
@@ -200,6 +236,51 @@ mod tests {
         assert!(matches!(&covered, Covered::Named { named, .. } if named.keys().eq(["a", "c"])));
         let everywhere = settle(&pods(), &Selecting::inherit().every_namespace(), &default).unwrap();
         assert!(matches!(everywhere, Covered::All(_)));
+    }
+
+    #[test]
+    fn t12_each_option_is_inherited_by_itself() {
+        let seconds = Duration::from_secs;
+        let transforms: Vec<_> = (0..4).map(|_| AnyTransform::none()).collect();
+        let sets: [fn(PartOptions, u64, &[AnyTransform]) -> PartOptions; 5] = [
+            |part, n, _| part.labels(format!("at={n}")),
+            |part, n, _| part.fields(format!("at={n}")),
+            |part, n, all| part.transform(all[n as usize].clone()),
+            |part, n, _| part.sync_period(Duration::from_secs(n)),
+            |part, n, _| part.bookmarks(n % 2 == 0),
+        ];
+        // Each option is said from a place on, farther from the namespace than the one before; the nearest has it.
+        for (which, set) in sets.iter().enumerate() {
+            for nearest in 0..4_u64 {
+                let part = |n: u64| {
+                    let part = PartOptions::inherit();
+                    if n >= nearest {
+                        set(part, n, &transforms)
+                    } else {
+                        part
+                    }
+                };
+                let kind = Selecting::inherit().everywhere(part(1)).namespace("a", part(0));
+                let default = Selecting::inherit().everywhere(part(3)).namespace("a", part(2));
+                let covered = settle(&pods(), &kind, &default).unwrap();
+                let found = covered.part(Some("a"));
+                let at = |wanted: usize, value: String| if which == wanted { value } else { String::new() };
+                assert_eq!(found.labels, at(0, format!("at={nearest}")), "{nearest}");
+                assert_eq!(found.fields, at(1, format!("at={nearest}")), "{nearest}");
+                let transform = (which == 2).then(|| transforms[nearest as usize].clone());
+                assert_eq!(found.transform, transform, "{nearest}");
+                assert_eq!(
+                    found.sync_period,
+                    (which == 3).then(|| seconds(nearest)),
+                    "{nearest}"
+                );
+                assert_eq!(
+                    found.bookmarks,
+                    (which == 4).then(|| nearest % 2 == 0),
+                    "{nearest}"
+                );
+            }
+        }
     }
 
     #[test]

@@ -43,12 +43,18 @@ impl Settings {
         informer_client::ReadClient::kinds(&self.live)
     }
 
-    /// Spread by a tenth each way, so that kinds do not resync all at once: between 0.9 and 1.1 of the period, by seed and kind.
-    pub(crate) fn sync_period(&self, resource: &Resource, of_kind: Option<Duration>) -> Duration {
+    /// Spread by a tenth each way, so that informers do not resync all at once: between 0.9 and 1.1 of the period, by seed, kind and
+    /// namespace.
+    pub(crate) fn sync_period(
+        &self,
+        resource: &Resource,
+        namespace: Option<&str>,
+        said: Option<Duration>,
+    ) -> Duration {
         let mut hasher = DefaultHasher::new();
-        (self.seed, resource).hash(&mut hasher);
+        (self.seed, resource, namespace).hash(&mut hasher);
         let thousandths = u32::try_from(hasher.finish() % 200).unwrap_or(0) + 900;
-        of_kind.unwrap_or(self.sync_period) * thousandths / 1000
+        said.unwrap_or(self.sync_period).saturating_mul(thousandths) / 1000
     }
 }
 
@@ -86,7 +92,8 @@ impl CacheBuilder {
         self
     }
 
-    /// Which objects are cached of kinds whose options do not say it.
+    /// Which objects are cached of kinds whose options do not say it, and how: `DefaultNamespaces`, `DefaultLabelSelector`, `DefaultFieldSelector`,
+    /// `DefaultTransform` and `DefaultEnableWatchBookmarks` of controller-runtime.
     pub fn defaults(mut self, selecting: Selecting) -> Self {
         self.settings.defaults = selecting;
         self

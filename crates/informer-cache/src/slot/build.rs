@@ -2,11 +2,13 @@
 
 use std::{
     any::{Any, TypeId},
+    collections::BTreeMap,
     io,
     sync::{Arc, Mutex},
+    time::Duration,
 };
 
-use informer_client::{DynamicMeta, Form, PartialMeta, Selectors};
+use informer_client::{DynamicMeta, Form, PartialMeta, Query, Selectors};
 use informer_core::{Identity, Meta, Resource};
 use informer_sharedinformer::{Factory, Selection, Transform, TransformError};
 use informer_transport::{DynamicObject, PartialMetadata};
@@ -18,6 +20,7 @@ use crate::{
     error::CacheError,
     options::KindOptions,
     scope::{self, Covered},
+    transform::AnyTransform,
 };
 
 impl<K: Form> Slot<K> {
@@ -26,7 +29,13 @@ impl<K: Form> Slot<K> {
         resource: Resource,
         options: KindOptions<K>,
     ) -> Result<Self, CacheError> {
-        let covered = scope::settle(&resource, &options.selecting, &settings.defaults)?;
+        let mut selecting = options.selecting;
+        // What is said of the kind itself goes before what is said of all its namespaces.
+        selecting.all.sync_period = options.sync_period.or(selecting.all.sync_period);
+        if let Some(transform) = options.transform {
+            selecting.all.transform = Some(AnyTransform::of::<K>(Shared(transform)));
+        }
+        let covered = scope::settle(&resource, &selecting, &settings.defaults)?;
         let codec = options
             .codec
             .unwrap_or_else(|| settings.live.codec::<K>(&resource));
@@ -35,14 +44,33 @@ impl<K: Form> Slot<K> {
         let sources: Sources<K> = Box::new(move |selection: &Selection| {
             let part = by_namespace.part(selection.namespace.as_deref());
             let selectors = Selectors::all().labels(&*part.labels).fields(&*part.fields);
-            match &selection.namespace {
+            let source = match &selection.namespace {
                 Some(namespace) => api.clone().in_namespace(namespace).source(selectors),
                 None => api.source(selectors),
+            };
+            if part.bookmarks == Some(false) {
+                source.tweak(without_bookmarks)
+            } else {
+                source
             }
         });
+        let periods: BTreeMap<Option<String>, Duration> = covered
+            .names()
+            .map(|name| {
+                (
+                    name.map(str::to_owned),
+                    settings.sync_period(&resource, name, covered.part(name).sync_period),
+                )
+            })
+            .collect();
+        let later = settings.sync_period(&resource, None, covered.part(None).sync_period);
+        let periods = move |selection: &Selection| {
+            let namespace = selection.namespace.as_deref().map(str::to_owned);
+            periods.get(&namespace).copied().unwrap_or(later)
+        };
         let mut factory = Factory::builder(sources)
             .clock(settings.clock.clone())
-            .resync(settings.sync_period(&resource, options.sync_period))
+            .resync_of(periods)
             .reflector_options(settings.reflector.clone());
         if let Some((registry, name)) = &settings.metrics {
             factory = factory.metrics(registry, name.clone()).weigh::<K>(json_length);
@@ -53,7 +81,9 @@ impl<K: Form> Slot<K> {
         }
         let factory = factory.build();
         let selection = Selection::all(resource.clone());
-        let transform = options.transform.map(|transform| Arc::new(Shared(transform)));
+        let transform = covered
+            .has_transform()
+            .then(|| Arc::new(ByNamespace(covered.clone())));
         let parts = match (&covered, &transform) {
             (Covered::All(_), None) => factory.informer(&selection).map(Parts::All),
             (Covered::All(_), Some(transform)) => factory.transformed(&selection, transform).map(Parts::All),
@@ -114,7 +144,26 @@ fn known_meta<K: Form>() -> Option<Arc<dyn Meta<K>>> {
         .find_map(|meta| meta.downcast_ref::<Arc<dyn Meta<K>>>().cloned())
 }
 
-/// A transform behind one type, as the factory wants it.
+/// Each object by the transform of its namespace.
+struct ByNamespace(Covered);
+
+impl<K: 'static> Transform<K> for ByNamespace {
+    fn transform(&self, identity: &Identity, object: &mut K) -> Result<(), TransformError> {
+        match &self.0.part(identity.namespace.as_deref()).transform {
+            Some(transform) => transform.apply(identity, object),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A list that is streamed ends by a bookmark.
+fn without_bookmarks(query: &mut Query) {
+    if query.get("sendInitialEvents").is_none() {
+        query.remove("allowWatchBookmarks");
+    }
+}
+
+/// A transform behind one type.
 struct Shared<K>(Arc<dyn Transform<K>>);
 
 impl<K> Transform<K> for Shared<K> {

@@ -9,6 +9,7 @@ mod kinds;
 mod namespaces;
 mod own_writes;
 mod own_writes_edges;
+mod precedence;
 mod reads;
 mod server;
 mod support;

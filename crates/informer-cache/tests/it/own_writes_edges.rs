@@ -497,7 +497,7 @@ async fn kinds_that_are_read_live_are_not_recorded() {
 #[tokio::test(start_paused = true)]
 async fn waits_are_counted_by_operation_and_result() {
     #[derive(Clone, Default)]
-    struct Waits(std::sync::Arc<std::sync::Mutex<Vec<String>>>);
+    struct Waits(Arc<std::sync::Mutex<Vec<String>>>);
 
     impl informer_cache::WaitMetrics for Waits {
         fn waited(

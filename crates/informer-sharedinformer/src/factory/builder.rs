@@ -6,11 +6,14 @@ use informer_core::{BoxClock, Clock, TokioClock};
 
 use informer_reflector::Options as ReflectorOptions;
 
-use super::{Factory, Inner};
+use super::{Factory, Inner, Selection};
 use crate::{error::Trouble, metrics::MetricsRegistry, weight::Weigh};
 
 /// Who hears of trouble.
 pub(super) type Hook = Arc<dyn Fn(&Trouble) + Send + Sync>;
+
+/// How often an informer resyncs.
+pub(super) type ResyncOf = Box<dyn Fn(&Selection) -> Duration + Send + Sync>;
 
 /// Puts a factory together: begun by [`Factory::builder`], ended by [`build`](Self::build).
 #[must_use]
@@ -18,6 +21,7 @@ pub struct FactoryBuilder<S> {
     sources: S,
     clock: BoxClock,
     resync: Duration,
+    resync_of: Option<ResyncOf>,
     metrics: Option<(MetricsRegistry, Arc<str>)>,
     reflector: ReflectorOptions,
     hook: Option<Hook>,
@@ -31,6 +35,7 @@ impl<S> FactoryBuilder<S> {
             sources,
             clock: BoxClock::new(TokioClock),
             resync: Duration::ZERO,
+            resync_of: None,
             metrics: None,
             reflector: ReflectorOptions::default(),
             hook: None,
@@ -47,6 +52,12 @@ impl<S> FactoryBuilder<S> {
     /// How often the informers resync; never by default. Zero is never.
     pub fn resync(mut self, period: Duration) -> Self {
         self.resync = period;
+        self
+    }
+
+    /// How often the informer of a selection resyncs, instead of [`resync`](Self::resync): for some that differ. Zero is never.
+    pub fn resync_of(mut self, period: impl Fn(&Selection) -> Duration + Send + Sync + 'static) -> Self {
+        self.resync_of = Some(Box::new(period));
         self
     }
 
@@ -83,6 +94,7 @@ impl<S> FactoryBuilder<S> {
             sources: self.sources,
             clock: self.clock,
             resync: self.resync,
+            resync_of: self.resync_of,
             metrics: self.metrics,
             reflector: self.reflector,
             hook: self.hook,

@@ -61,6 +61,7 @@ struct Inner<S> {
     sources: S,
     clock: BoxClock,
     resync: Duration,
+    resync_of: Option<builder::ResyncOf>,
     metrics: Option<(MetricsRegistry, Arc<str>)>,
     reflector: ReflectorOptions,
     hook: Option<builder::Hook>,
@@ -238,7 +239,12 @@ impl<S> Factory<S> {
         let mut builder = SharedInformer::builder(self.0.sources.source(selection))
             .name(selection.to_string())
             .clock(self.0.clock.clone())
-            .resync(self.0.resync)
+            .resync(
+                self.0
+                    .resync_of
+                    .as_ref()
+                    .map_or(self.0.resync, |of| of(selection)),
+            )
             .reflector_options(self.0.reflector.clone());
         if let Some(hook) = self.0.hook.clone() {
             builder = builder.on_error(move |trouble| hook(trouble));
