@@ -219,7 +219,7 @@ async fn cm_05_some_namespaces_with_a_selector_are_exact_sets() {
 
     // Listed and got, without a word about namespaces on the wire.
     let names = client.list::<Namespace>(&ListOptions::all()).await.unwrap();
-    assert!(names.names().iter().any(|name| *name == "slow") && !names.version.is_none());
+    assert!(names.names().contains(&"slow") && !names.version.is_none());
     let key = ObjectKey::cluster("fast");
     assert!(client.find::<Namespace>(&key).await.unwrap().is_some());
     let uncovered = ListOptions::all().in_namespace("default");

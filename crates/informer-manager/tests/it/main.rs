@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 mod cluster;
+mod cm_04;
 mod controllers;
 mod election;
 mod events;
