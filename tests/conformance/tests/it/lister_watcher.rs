@@ -119,6 +119,17 @@ fn ours_conforms_over_an_api() {
     block_on(metadata.run()).assert_conforms();
 }
 
+#[test]
+fn ours_conforms_in_rows_of_tables() {
+    let tables = Suite::new("TableSource", || {
+        let cluster = Cluster::new();
+        let client = Client::new(FakeTransport::new(cluster.0.clone()));
+        let tables = client.metadata(widgets()).tables();
+        (tables.source(Selectors::all()), cluster)
+    });
+    block_on(tables.run()).assert_conforms();
+}
+
 /// A kube client in between, which is itself over a transport in memory.
 #[tokio::test]
 async fn ours_conforms_through_a_kube_client() {
