@@ -91,6 +91,22 @@ async fn get(address: std::net::SocketAddr, path: &str) -> String {
     answer
 }
 
+/// What a newcomer copies: code alone, without blank lines and comments.
+#[test]
+fn the_project_is_of_less_than_200_lines() {
+    let sources = [
+        include_str!("../src/api.rs"),
+        include_str!("../src/lib.rs"),
+        include_str!("../src/main.rs"),
+        include_str!("../src/reconcile.rs"),
+    ];
+    let lines = sources.iter().flat_map(|source| source.lines()).map(str::trim);
+    let n_lines = lines
+        .filter(|line| !line.is_empty() && !line.starts_with("//"))
+        .count();
+    assert!(n_lines < 200, "{n_lines}");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_website_lives_and_dies() {
     let server = server().await;
