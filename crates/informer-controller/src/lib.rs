@@ -15,7 +15,8 @@
 //! 2. A request is never reconciled twice at the same time. One that is enqueued meanwhile is reconciled once more afterwards.
 //! 3. A failed request comes back after a delay that doubles with each failure, a successful one only when something happens or it asked
 //!    for it; an [`Attempt`] says which it is and what failed before. One whose error is [`terminal`] waits for the next change.
-//! 4. A panic is a failure of that request. It stops nothing else.
+//! 4. A panic is a failure of that request. It stops nothing else. A panic of a source is that source's alone, which is run again where it
+//!    can be.
 //! 5. A change whose mapping fails is mapped again later. Nothing is lost.
 //! 6. After [`Controller::stop`] no reconcile begins. Those that run may finish within the grace time; what waited is reported.
 //!
