@@ -66,7 +66,12 @@ impl Part {
         let pins = named.map(|name| format!("metadata.namespace!={name}"));
         let fields = Some(self.fields.clone()).filter(|fields| !fields.is_empty());
         let all: Vec<String> = fields.into_iter().chain(pins).collect();
-        Self::of(Some(&self.labels), Some(&all.join(",")))
+        Ok(Self {
+            transform: self.transform.clone(),
+            sync_period: self.sync_period,
+            bookmarks: self.bookmarks,
+            ..Self::of(Some(&self.labels), Some(&all.join(",")))?
+        })
     }
 
     fn selects(&self, object: &Value) -> Selected {
@@ -319,6 +324,19 @@ mod tests {
         // As it may be inherited.
         let default = Selecting::inherit().namespaces(["", "a"]);
         assert_eq!(of(&none, &default, Some("c")), both("", "metadata.namespace!=a"));
+        // With all that is said of them.
+        let transform = AnyTransform::none();
+        let said = PartOptions::inherit()
+            .transform(transform.clone())
+            .bookmarks(false);
+        let said = Selecting::inherit().everywhere(said.sync_period(Duration::from_secs(7)));
+        let covered = settle(&pods(), &said.namespaces(["", "a"]), &none).unwrap();
+        let others = covered.part(Some("elsewhere"));
+        assert_eq!(others.transform, Some(transform));
+        assert_eq!(
+            (others.sync_period, others.bookmarks),
+            (Some(Duration::from_secs(7)), Some(false))
+        );
         // Alone it is every namespace.
         let alone = Selecting::inherit().namespace("", PartOptions::inherit().labels("kind=all"));
         let covered = settle(&pods(), &alone, &none).unwrap();
