@@ -168,3 +168,110 @@ impl<Q: Clone, K> Kept<Q, K> {
 fn same<Q, K>(one: &Entry<Q, K>, other: &Entry<Q, K>) -> bool {
     Arc::ptr_eq(&one.object, &other.object)
 }
+
+#[cfg(test)]
+mod tests {
+    use informer_core::Stamp;
+
+    use super::*;
+
+    type State = Entry<u8, u32>;
+
+    fn state(key: u8, n: u32) -> State {
+        Entry::new(key, Stamp::new(&*n.to_string(), ""), Arc::new(n))
+    }
+
+    /// From one state of an object to the next; `None`: it is not there.
+    fn change(old: Option<&State>, new: Option<&State>) -> Change<u8, u32> {
+        match (old.cloned(), new.cloned()) {
+            (Some(old), Some(new)) => Change::Updated { old, new },
+            (None, Some(new)) => Change::Added { new, initial: false },
+            (Some(last), None) => Change::Removed { last, observed: true },
+            (None, None) => unreachable!("that is no change"),
+        }
+    }
+
+    fn asked(kept: &Kept<u8, u32>) -> Vec<u32> {
+        kept.states().map(|state| *state.object).collect()
+    }
+
+    /// Whatever the order of changes, answers and failures: who was told of a state is told when the object goes away from it, and of the
+    /// newest state in the end; each object is in one pair of hands.
+    #[test]
+    fn who_was_told_of_a_state_hears_of_its_end() {
+        let mut random = 7_u64;
+        let mut below = |n: u64| {
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            random % n
+        };
+        for _ in 0..2000 {
+            let mut unmapped = Unmapped::default();
+            let (mut now, mut told): ([Option<State>; 2], [Option<u32>; 2]) = Default::default();
+            let mut hands: [Option<Kept<u8, u32>>; 2] = Default::default();
+            for n in 0..60 {
+                let (key, at) = if below(2) == 0 { (0, 0) } else { (1, 1) };
+                match below(4) {
+                    0 | 1 if n < 40 => {
+                        let next = (now[at].is_none() || below(4) > 0).then(|| state(key, n));
+                        unmapped.keep(Kept::new(change(now[at].as_ref(), next.as_ref()), 0, true));
+                        now[at] = next;
+                    }
+                    2 if hands[at].is_some() => {
+                        let kept = hands[at].take().unwrap();
+                        unmapped.put_back(&key, kept, "no".to_owned());
+                        assert!(unmapped.trouble().is_some());
+                    }
+                    _ if hands[at].is_some() => {
+                        let kept = hands[at].take().unwrap();
+                        let asked = asked(&kept);
+                        assert!(told[at].is_none_or(|told| asked.contains(&told)));
+                        let gone = matches!(kept.latest, Change::Removed { .. });
+                        told[at] = asked.first().copied().filter(|_| !gone);
+                        unmapped.mapped(&key);
+                    }
+                    _ => hands[at] = unmapped.take(&key),
+                }
+            }
+            for (key, at) in [(0, 0), (1, 1)] {
+                for kept in [hands[at].take(), unmapped.take(&key)].into_iter().flatten() {
+                    let asked = asked(&kept);
+                    assert!(told[at].is_none_or(|told| asked.contains(&told)));
+                    let gone = matches!(kept.latest, Change::Removed { .. });
+                    told[at] = asked.first().copied().filter(|_| !gone);
+                    unmapped.mapped(&key);
+                }
+                assert_eq!(told[at], now[at].as_ref().map(|state| *state.object));
+            }
+            assert_eq!(unmapped.trouble(), None);
+        }
+    }
+
+    #[test]
+    fn the_beginning_is_over_when_each_was_tried() {
+        let mut unmapped = Unmapped::default();
+        for key in 0..3 {
+            unmapped.keep(Kept::new(change(None, Some(&state(key, 1))), 0, true));
+        }
+        let first = unmapped.take(&0).unwrap();
+        assert!(!unmapped.begun());
+        assert_eq!(
+            unmapped.trouble().as_deref(),
+            Some("3 initial objects are not mapped yet")
+        );
+        // What comes later is not waited for; a failure is a try.
+        unmapped.keep(Kept::new(change(None, Some(&state(9, 1))), 0, true));
+        unmapped.put_back(&0, first, "no".to_owned());
+        for key in 1..3 {
+            assert!(!unmapped.begun());
+            unmapped.take(&key).unwrap();
+            unmapped.mapped(&key);
+        }
+        assert!(unmapped.begun());
+        assert_eq!(
+            unmapped.trouble().as_deref(),
+            Some("1 changes could not be mapped: no")
+        );
+    }
+}
