@@ -1,17 +1,16 @@
 //! One start, in a process of its own.
 
-use std::{env, fs, path::PathBuf, time::Duration};
+use std::{env, path::PathBuf, time::Duration};
 
 use apiserver_tests::wait::{self, Timer};
+use informer_benches::{Process, Result, connect, resource};
 use informer_client::{Client, Selectors};
-use informer_core::{ListerWatcher, Resource, Store as _};
-use informer_hyper::HyperTransport;
-use informer_kubeconfig::{Config, Overrides};
+use informer_core::{ListerWatcher, Store as _};
 use informer_sharedinformer::{ReflectorOptions, SharedInformer};
 use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 
-use crate::{Result, Way};
+use crate::Way;
 
 /// The variable that makes this program a client.
 const VARIABLE: &str = "INFORMER_STARTS_TASK";
@@ -99,35 +98,19 @@ pub(crate) fn task() -> Option<String> {
     env::var(VARIABLE).ok()
 }
 
-pub(crate) fn connect(kubeconfig: PathBuf, gzip: bool) -> Result<Client<HyperTransport>> {
-    let mut overrides = Overrides::default();
-    overrides.kubeconfig = Some(kubeconfig);
-    let config = Config::find(&overrides)?.ok_or("no configuration")?;
-    let transport = HyperTransport::builder(config.server())
-        .authorize(config.authorizer())
-        .tls(config.tls())
-        .accept_gzip(gzip)
-        .build()?;
-    Ok(Client::new(transport))
-}
-
-pub(crate) fn pods() -> Resource {
-    Resource::namespaced("", "v1", "pods", "Pod")
-}
-
 pub(crate) fn run(task: &str) -> Result {
     let task: Task = serde_json::from_str(task)?;
     // As many threads as processors, as a program would have.
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let said = runtime.block_on(async {
-        let client = connect(task.kubeconfig.clone(), task.gzip)?;
+        let client = Client::new(connect(task.kubeconfig.clone(), task.gzip)?);
         match task.wire.as_str() {
             "json" => {
-                let api = client.objects::<Pod>(pods()).in_namespace("default");
+                let api = client.objects::<Pod>(resource()).in_namespace("default");
                 start(&task, api.source(Selectors::all())).await
             }
             _ => {
-                let api = client.messages::<PodMessage>(pods()).in_namespace("default");
+                let api = client.messages::<PodMessage>(resource()).in_namespace("default");
                 start(&task, api.source(Selectors::all())).await
             }
         }
@@ -173,17 +156,6 @@ where
     Ok(Said {
         cpu: time.tv_sec as f64 + time.tv_nsec as f64 / 1e9,
         wall,
-        peak: peak()?,
+        peak: Process::own().memory()?.peak,
     })
-}
-
-/// The most memory that this process had, in megabytes.
-fn peak() -> Result<f64> {
-    let status = fs::read_to_string("/proc/self/status")?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let kilobytes: f64 = line
-        .and_then(|line| line.split_whitespace().next())
-        .ok_or("no VmHWM")?
-        .parse()?;
-    Ok(kilobytes * 1024.0 / 1e6)
 }

@@ -16,7 +16,8 @@
 //	quit           ends the program, as the end of standard input does
 //
 // With --elect IDENTITY it stands in a leader election instead, and tells "leader", "leading" and
-// "stopped" until its input ends.
+// "stopped" until its input ends. With --read FORM it only tells what an informer of pods costs:
+// typed, metadata or dynamic, over --wire json or protobuf, at the server of --kubeconfig.
 //
 // A failure is {"event":"error","message":…}; outside of a command it ends the program with 1.
 package main
@@ -45,6 +46,11 @@ type options struct {
 	elect     string
 	watchList bool
 	timeout   time.Duration
+
+	read       string
+	wire       string
+	kubeconfig string
+	plain      bool
 }
 
 func main() {
@@ -56,6 +62,10 @@ func main() {
 	flag.StringVar(&o.selector, "selector", "", "label selector")
 	flag.StringVar(&o.elect, "elect", "", "stand in a leader election under this name")
 	flag.BoolVar(&noWatchList, "no-watch-list", false, "start with a LIST instead of a streaming list")
+	flag.StringVar(&o.read, "read", "", "tell what an informer of pods in this form costs")
+	flag.StringVar(&o.wire, "wire", "protobuf", "wire format of --read: json or protobuf")
+	flag.StringVar(&o.kubeconfig, "kubeconfig", "", "the server of --read")
+	flag.BoolVar(&o.plain, "plain", false, "ask for no compression with --read")
 	flag.DurationVar(&o.timeout, "timeout", 30*time.Second, "limit for the sync and for each wait")
 	flag.Parse()
 	o.watchList = !noWatchList
@@ -66,6 +76,9 @@ func main() {
 }
 
 func run(ctx context.Context, o options) error {
+	if o.read != "" {
+		return read(ctx, o)
+	}
 	if o.server == "" {
 		return errors.New("--server is required")
 	}
