@@ -210,6 +210,10 @@ fn a_server_that_cannot_be_asked_does_not_make_an_object_absent() {
     assert!(log.requests().is_empty());
 }
 
+#[expect(
+    clippy::manual_async_fn,
+    reason = "only this form says that the future can be sent"
+)]
 fn _assert_send(live: &LiveClient) -> impl Future<Output = ()> + Send + '_ {
     async move {
         let _found = live.resolve("v1", "Pod").await;
