@@ -65,7 +65,7 @@
 //! # client
 //! # }
 //! ```
-//! With a configuration of `informer-kubeconfig`: `HyperTransport::builder(config.server()).authorize(config.authorizer()).tls(config.tls()).proxy(config.proxy())`.
+//! With a configuration of `informer-kubeconfig`, or any other [`Endpoint`](informer_transport::Endpoint): `HyperTransport::of(&config).build()?`.
 //!
 //! # Cancel safety
 //! Dropping the future of `send` abandons the request; the server may have seen it. The connection is closed, or its stream is reset.

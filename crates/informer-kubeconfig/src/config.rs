@@ -2,7 +2,7 @@
 
 use std::{fmt, path::Path, sync::Arc, time::Duration};
 
-use informer_transport::{Authorize, TlsSource};
+use informer_transport::{Authorize, Endpoint, TlsSource};
 
 use crate::{
     Environment, Error, Kubeconfig, Overrides, ProcessEnvironment,
@@ -214,6 +214,32 @@ impl Config {
     #[must_use]
     pub fn request_timeout(&self) -> Option<Duration> {
         self.request_timeout
+    }
+}
+
+impl Endpoint for Config {
+    fn server(&self) -> &str {
+        Self::server(self)
+    }
+
+    fn authorizer(&self) -> Arc<dyn Authorize> {
+        Self::authorizer(self)
+    }
+
+    fn tls(&self) -> Arc<dyn TlsSource> {
+        Self::tls(self)
+    }
+
+    fn proxy(&self) -> Option<&str> {
+        Self::proxy(self)
+    }
+
+    fn accepts_compression(&self) -> bool {
+        Self::accepts_compression(self)
+    }
+
+    fn request_timeout(&self) -> Option<Duration> {
+        Self::request_timeout(self)
     }
 }
 

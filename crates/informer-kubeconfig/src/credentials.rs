@@ -3,7 +3,7 @@
 use std::{
     fmt,
     path::PathBuf,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
@@ -11,7 +11,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, header::AUTHORIZATION};
 use informer_core::BoxFuture;
 use informer_transport::{Authorize, CredentialError, Issue};
 
-use crate::{Environment, Error, SignIn, exec::Plugin, field::Field, text};
+use crate::{Environment, Error, SignIn, exec::Plugin, field::Field, reread::Gate, text};
 
 /// How long a token that was read is used before the file is looked at again: a minute, less ten seconds so that it never is more
 /// (client-go `transport/token_source.go`, `NewCachedFileTokenSource`).
@@ -36,6 +36,12 @@ pub(crate) enum Authorization {
 
 /// A token in a file that somebody else replaces from time to time.
 pub(crate) struct TokenFile {
+    file: Arc<File>,
+    gate: Gate,
+}
+
+/// Where it is read from, and what was read.
+struct File {
     environment: Arc<dyn Environment>,
     field: Field,
     path: PathBuf,
@@ -65,7 +71,7 @@ impl Credentials {
             Authorization::Fixed(header) if header.as_bytes().starts_with(b"Basic ") => SignIn::Basic,
             Authorization::Fixed(_) => SignIn::Token,
             Authorization::TokenFile(file) => SignIn::TokenFile {
-                path: file.path.clone(),
+                path: file.file.path.clone(),
             },
             Authorization::Exec(plugin) => plugin.describe(),
         }
@@ -123,80 +129,90 @@ impl TokenFile {
             (Err(error), None) => return Err(error),
         };
         Ok(Self {
-            environment,
-            field,
-            path,
-            state: Mutex::new(state),
+            file: Arc::new(File {
+                environment,
+                field,
+                path,
+                state: Mutex::new(state),
+            }),
+            gate: Gate::default(),
         })
     }
 
-    fn header(&self) -> (HeaderValue, Issue) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let now = self.environment.now();
-        let is_current = state
-            .read_at
-            .is_some_and(|at| now.saturating_duration_since(at) < REREAD_AFTER);
-        if !is_current {
-            match read(&*self.environment, &self.field, &self.path) {
-                Ok(header) => {
-                    if state.header != header {
-                        state.header = header;
-                        state.issue = state.issue.next();
-                    }
-                    state.read_at = Some(now);
-                }
-                Err(error) => tracing::warn!(
-                    error = %error,
-                    cause = std::error::Error::source(&error).map(tracing::field::display),
-                    "The token could not be read again, the last good one stays in use"
-                ),
-            }
+    /// The token of now. One that was refused is waited for; otherwise a read that is under way is not.
+    async fn header(&self) -> (HeaderValue, Issue) {
+        if self.file.is_due() {
+            let (file, waits) = (Arc::clone(&self.file), self.file.state().read_at.is_none());
+            self.gate
+                .pass(waits, || self.file.is_due(), move || file.read_again())
+                .await;
         }
+        let state = self.file.state();
         (state.header.clone(), state.issue)
     }
 
     fn refused(&self, issue: Issue) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.file.state();
         if state.issue == issue {
             state.read_at = None;
         }
     }
 }
 
+impl File {
+    fn state(&self) -> MutexGuard<'_, TokenState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_due(&self) -> bool {
+        let now = self.environment.now();
+        let read_at = self.state().read_at;
+        read_at.is_none_or(|at| now.saturating_duration_since(at) >= REREAD_AFTER)
+    }
+
+    fn read_again(&self) {
+        let now = self.environment.now();
+        // Nobody waits for the lock while the file is read.
+        match read(&*self.environment, &self.field, &self.path) {
+            Ok(header) => {
+                let mut state = self.state();
+                if state.header != header {
+                    state.header = header;
+                    state.issue = state.issue.next();
+                }
+                state.read_at = Some(now);
+            }
+            Err(error) => tracing::warn!(
+                error = %error,
+                cause = std::error::Error::source(&error).map(tracing::field::display),
+                "The token could not be read again, the last good one stays in use"
+            ),
+        }
+    }
+}
+
 impl Authorize for Credentials {
     fn authorize<'a>(&'a self, headers: &'a mut HeaderMap) -> BoxFuture<'a, Result<Issue, CredentialError>> {
-        let mut issue = Issue::default();
-        let plugin = if headers.contains_key(AUTHORIZATION) {
-            None
-        } else {
-            match &self.authorization {
-                Authorization::None => None,
-                Authorization::Fixed(header) => {
-                    headers.insert(AUTHORIZATION, header.clone());
-                    None
-                }
-                Authorization::TokenFile(file) => {
-                    let (header, of_file) = file.header();
-                    headers.insert(AUTHORIZATION, header);
-                    issue = of_file;
-                    None
-                }
-                Authorization::Exec(plugin) => Some(plugin),
-            }
-        };
-        // A request that impersonates by itself keeps what it says (client-go `transport/round_trippers.go`, `impersonatingRoundTripper`).
-        if !headers.contains_key(IMPERSONATE_USER) {
-            for (name, value) in &self.impersonation {
-                headers.append(name.clone(), value.clone());
-            }
-        }
         Box::pin(async move {
-            let Some(plugin) = plugin else {
-                return Ok(issue);
+            let (header, issue) = match &self.authorization {
+                _ if headers.contains_key(AUTHORIZATION) => (None, Issue::default()),
+                Authorization::None => (None, Issue::default()),
+                Authorization::Fixed(header) => (Some(header.clone()), Issue::default()),
+                Authorization::TokenFile(file) => {
+                    let (header, issue) = file.header().await;
+                    (Some(header), issue)
+                }
+                Authorization::Exec(plugin) => plugin.header().await?,
             };
-            let (header, issue) = plugin.header().await?;
             if let Some(header) = header {
                 headers.insert(AUTHORIZATION, header);
+            }
+            // A request that impersonates by itself keeps what it says (client-go `transport/round_trippers.go`,
+            // `impersonatingRoundTripper`).
+            if !headers.contains_key(IMPERSONATE_USER) {
+                for (name, value) in &self.impersonation {
+                    headers.append(name.clone(), value.clone());
+                }
             }
             Ok(issue)
         })

@@ -15,7 +15,8 @@
 //!    skipped, a missing explicit file is an error. Relative paths are relative to the folder of the file that states them.
 //! 2. [`Config::find`] says `None` only where no configuration exists at all. One that is found and does not work is an error, and the
 //!    error names file, entry and field.
-//! 3. A token file is read at least once a minute while requests are made, and at once after a 401. A bad read keeps the last good value.
+//! 3. A token file is read at least once a minute while requests are made, and at once after a 401. A bad read keeps the last good value, and
+//!    so does one that takes longer than a second, which holds up nothing but the request that began it.
 //! 4. An exec plug-in runs when a request needs credentials and none are good, once for all who wait; it holds up nothing else, and ends
 //!    after a minute unless it talks with a person, together with the processes that it began. It may print 1 MiB. What it gave is kept until
 //!    it expires or the server refuses it. [`ExecPolicy`] says which programs may run.
@@ -44,7 +45,7 @@
 //! ```
 //!
 //! # Swap it
-//! A transport takes any `Authorize` and `TlsSource`; nothing above this crate knows a kubeconfig. [`Environment`] swaps variables, files and
+//! A transport takes any `Authorize` and `TlsSource`, or an [`Endpoint`](informer_transport::Endpoint), as [`Config`] is one; nothing above this crate knows a kubeconfig. [`Environment`] swaps variables, files and
 //! the time, for tests and for configuration that does not live on a disk.
 
 mod config;
@@ -62,6 +63,7 @@ mod load;
 mod overrides;
 mod pair;
 mod process;
+mod reread;
 mod resolve;
 mod server;
 mod text;

@@ -2,10 +2,11 @@
 
 use std::{
     fmt,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
+use informer_core::BoxFuture;
 use informer_transport::{ClientCertificate, CredentialError, Roots, TlsMaterial, TlsSource};
 
 use crate::{
@@ -13,6 +14,7 @@ use crate::{
     exec::Plugin,
     field::Pem,
     pair::{self, Problem},
+    reread::Gate,
 };
 
 /// How long certificates that were read are taken for current while connections use them. Upstream looks every five minutes (client-go
@@ -29,11 +31,17 @@ pub(crate) enum Trust {
 
 /// What the connections of a configuration are checked and signed with.
 pub(crate) struct Certificates {
+    files: Arc<Files>,
+    gate: Gate,
+    /// Makes the client certificate, where none is configured.
+    plugin: Option<Plugin>,
+}
+
+/// Where they are read from, and what was read.
+struct Files {
     environment: Arc<dyn Environment>,
     trust: Trust,
     client: Option<(Pem, Pem)>,
-    /// Makes the client certificate, where none is configured.
-    plugin: Option<Plugin>,
     state: Mutex<State>,
 }
 
@@ -59,11 +67,14 @@ impl Certificates {
             read_at: environment.now(),
         });
         Ok(Self {
-            environment,
-            trust,
-            client,
+            files: Arc::new(Files {
+                environment,
+                trust,
+                client,
+                state,
+            }),
+            gate: Gate::default(),
             plugin: None,
-            state,
         })
     }
 
@@ -74,13 +85,19 @@ impl Certificates {
 
     /// What they are read from.
     pub(crate) fn sources(&self) -> (&Trust, Option<&(Pem, Pem)>) {
-        (&self.trust, self.client.as_ref())
+        (&self.files.trust, self.files.client.as_ref())
     }
 
     /// The name that the server is checked for, where it is not that of the URL.
     pub(crate) fn server_name(&self) -> Option<String> {
-        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let state = self.files.state();
         state.material.server_name.as_deref().map(str::to_owned)
+    }
+}
+
+impl Files {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn may_change(&self) -> bool {
@@ -90,9 +107,22 @@ impl Certificates {
         trust || client
     }
 
-    fn read_again(&self, material: &mut TlsMaterial) {
+    fn is_due(&self) -> bool {
+        let now = self.environment.now();
+        self.may_change() && now.saturating_duration_since(self.state().read_at) >= REREAD_AFTER
+    }
+
+    fn read_again(&self) {
+        let now = self.environment.now();
+        // Nobody waits for the lock while files are read.
+        let roots = load_roots(&*self.environment, &self.trust);
+        // Certificate and key are a pair: both are replaced or none.
+        let client = load_client(&*self.environment, self.client.as_ref());
+        let mut state = self.state();
+        state.read_at = now;
+        let material = &mut state.material;
         let mut changed = false;
-        match load_roots(&*self.environment, &self.trust) {
+        match roots {
             Ok(roots) if !same_roots(&roots, &material.roots) => {
                 material.roots = roots;
                 changed = true;
@@ -100,8 +130,7 @@ impl Certificates {
             Ok(_) => {}
             Err(error) => kept(&error),
         }
-        // Certificate and key are a pair: both are replaced or none.
-        match load_client(&*self.environment, self.client.as_ref()) {
+        match client {
             Ok(client) if !same_client(client.as_ref(), material.client.as_ref()) => {
                 material.client = client;
                 changed = true;
@@ -118,14 +147,11 @@ impl Certificates {
 
 impl TlsSource for Certificates {
     fn current(&self) -> Result<TlsMaterial, CredentialError> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.may_change() {
-            let now = self.environment.now();
-            if now.saturating_duration_since(state.read_at) >= REREAD_AFTER {
-                state.read_at = now;
-                self.read_again(&mut state.material);
-            }
+        // A read that is under way brings what is new by itself.
+        if self.files.is_due() && !self.gate.is_closed() {
+            self.files.read_again();
         }
+        let state = self.files.state();
         let mut material = state.material.clone();
         // Under the lock, so that no two states of the two counts have one sum.
         if let Some(plugin) = &self.plugin {
@@ -134,6 +160,18 @@ impl TlsSource for Certificates {
             material.generation += generation;
         }
         Ok(material)
+    }
+
+    fn refresh(&self) -> Option<BoxFuture<'_, ()>> {
+        if !self.files.is_due() {
+            return None;
+        }
+        let files = Arc::clone(&self.files);
+        Some(Box::pin(self.gate.pass(
+            false,
+            || self.files.is_due(),
+            move || files.read_again(),
+        )))
     }
 }
 

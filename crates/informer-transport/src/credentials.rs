@@ -102,6 +102,13 @@ pub trait TlsSource: Send + Sync {
     /// # Errors
     /// When it cannot be had and never could; a bad read after a good one keeps the last good value.
     fn current(&self) -> Result<TlsMaterial, CredentialError>;
+
+    /// Brings the material up to date where that may take a while, as a file on a mount that hangs does. Whoever can wait awaits this before
+    /// [`current`](Self::current), which holds up its thread otherwise. `None`, as it is unless it is written: nothing is due. It takes a
+    /// bounded time, and what could not be had in it leaves the last good material in use.
+    fn refresh(&self) -> Option<BoxFuture<'_, ()>> {
+        None
+    }
 }
 
 impl TlsSource for TlsMaterial {

@@ -46,6 +46,7 @@
 mod api_error;
 mod codec;
 mod credentials;
+mod endpoint;
 mod json;
 mod lines;
 mod list;
@@ -65,6 +66,7 @@ pub use codec::{Codec, DynamicCodec, JsonCodec, MetadataCodec, PackedCodec};
 #[cfg(feature = "protobuf")]
 pub use codec::{Negotiated, ProstCodec};
 pub use credentials::{Authorize, ClientCertificate, CredentialError, Issue, Roots, TlsMaterial, TlsSource};
+pub use endpoint::Endpoint;
 pub use list::{ListEnd, ListError, ListSplitter};
 pub use objects::{DynamicObject, ObjectMeta, OwnerReference, PackedObject, PartialMetadata};
 pub use request::{

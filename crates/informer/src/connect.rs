@@ -8,11 +8,7 @@ use informer_kubeconfig::Config;
 /// [`connect`].
 #[must_use]
 pub fn connector(config: &Config) -> Builder {
-    HyperTransport::builder(config.server())
-        .authorize(config.authorizer())
-        .tls(config.tls())
-        .proxy(config.proxy())
-        .accept_gzip(config.accepts_compression())
+    HyperTransport::of(config)
 }
 
 /// A client of the server that a configuration names, with its credentials and certificates. Nothing is connected yet.

@@ -52,6 +52,14 @@ impl Tls {
         }
     }
 
+    /// The configuration now, after what takes a while to read was read where it holds nobody up.
+    pub(crate) async fn refreshed(&self) -> Result<Ready, Error> {
+        if let Some(refresh) = self.source.refresh() {
+            refresh.await;
+        }
+        self.current()
+    }
+
     /// The configuration now. One that cannot be made keeps the last good one in use.
     pub(crate) fn current(&self) -> Result<Ready, Error> {
         // First the lock, then the material: otherwise one who was slow to come back with older material would put it over newer.

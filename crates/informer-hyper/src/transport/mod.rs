@@ -16,7 +16,7 @@ use http::{
     header::{CONTENT_ENCODING, CONTENT_LENGTH},
 };
 use hyper::body::Incoming;
-use informer_transport::{Authorize, Transport};
+use informer_transport::{Authorize, Endpoint, Transport};
 use tracing::Instrument as _;
 
 pub(crate) use self::prepared::Headers;
@@ -73,6 +73,20 @@ impl HyperTransport {
         Builder::new(url.into())
     }
 
+    /// Begins a transport to a server that is configured, with its credentials, certificates, proxy, compression and time: that of
+    /// `informer-kubeconfig`, or any other.
+    pub fn of(endpoint: &impl Endpoint) -> Builder {
+        let builder = Self::builder(endpoint.server())
+            .authorize(endpoint.authorizer())
+            .tls(endpoint.tls())
+            .proxy(endpoint.proxy())
+            .accept_gzip(endpoint.accepts_compression());
+        match endpoint.request_timeout() {
+            Some(timeout) => builder.head_timeout(Some(timeout)),
+            None => builder,
+        }
+    }
+
     pub(crate) fn new(settings: Settings) -> Self {
         let is_single = match settings.dialer.version {
             HttpVersion::Auto => settings.tls.is_none(),
@@ -121,7 +135,10 @@ impl Inner {
     /// Sends the request on a connection, and once more on another where an old one proved to be of no use: it had been closed before
     /// anything of this request was sent, or before anything came back for a request that may be repeated, or nothing at all comes.
     async fn exchange(&self, prepared: &Prepared) -> Result<(Response<Incoming>, Lease), NoAnswer> {
-        let tls = self.settings.tls.as_ref().map(Tls::current).transpose()?;
+        let tls = match &self.settings.tls {
+            Some(tls) => Some(tls.refreshed().await?),
+            None => None,
+        };
         self.generations.saw(generation(tls.as_ref()));
         let lease = self.checkout(tls.as_ref(), prepared).await?;
         let (sent_at, is_reused, is_http2) = (now(), lease.is_reused(), lease.is_http2());

@@ -1,8 +1,11 @@
 //! Credentials: where they go, where not, and what a 401 does.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering},
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
 };
 
 use bytes::Bytes;
@@ -10,7 +13,7 @@ use http::{HeaderMap, HeaderValue, Request, StatusCode, header::AUTHORIZATION};
 use http_body_util::BodyExt;
 use informer_core::BoxFuture;
 use informer_hyper::{Error, HyperTransport};
-use informer_transport::{Authorize, CredentialError, Issue, Transport};
+use informer_transport::{Authorize, CredentialError, Endpoint, Issue, TlsMaterial, TlsSource, Transport};
 
 use crate::support::{Server, Wire, answer, fetch, get, sentence, text};
 
@@ -117,7 +120,7 @@ async fn without_an_authorizer_nothing_is_sent() {
 
 fn elsewhere() -> informer_hyper::Builder {
     // An address that is kept for documents; the request fails before anything is sent, or times out at once.
-    HyperTransport::builder("http://192.0.2.1:1").connect_timeout(std::time::Duration::ZERO)
+    HyperTransport::builder("http://192.0.2.1:1").connect_timeout(Duration::ZERO)
 }
 
 #[tokio::test]
@@ -169,5 +172,60 @@ async fn credentials_that_cannot_be_had_are_an_error() {
     assert_eq!(
         sentence(&error),
         "no credentials for https://s: /token: cannot be read: gone"
+    );
+}
+
+/// A configuration that says everything it can.
+struct Configured(String);
+
+impl Endpoint for Configured {
+    fn server(&self) -> &str {
+        &self.0
+    }
+
+    fn authorizer(&self) -> Arc<dyn Authorize> {
+        Arc::new(Token::default())
+    }
+
+    fn tls(&self) -> Arc<dyn TlsSource> {
+        Arc::new(TlsMaterial::default())
+    }
+
+    fn accepts_compression(&self) -> bool {
+        false
+    }
+
+    fn request_timeout(&self) -> Option<Duration> {
+        Some(Duration::from_millis(50))
+    }
+}
+
+#[tokio::test]
+async fn what_an_endpoint_says_is_done() {
+    let server = Server::start(Wire::Http1, |request| async move {
+        if request.uri().path() == "/hangs" {
+            std::future::pending::<()>().await;
+        }
+        let header = |name| {
+            request
+                .headers()
+                .get(name)
+                .map(|value| value.to_str().expect("text"))
+        };
+        answer(format!(
+            "{:?} {:?}",
+            header("authorization"),
+            header("accept-encoding")
+        ))
+    })
+    .await;
+    let transport = HyperTransport::of(&Configured(server.url()))
+        .build()
+        .expect("a transport");
+    assert_eq!(text(&transport, "/").await, r#"Some("Bearer t0") None"#);
+    let error = fetch(&transport, "/hangs").await.expect_err("too late");
+    assert_eq!(
+        error.to_string(),
+        format!("no response from {} within 50ms", server.url())
     );
 }

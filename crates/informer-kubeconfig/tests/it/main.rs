@@ -9,6 +9,7 @@ mod credentials;
 mod describe;
 mod exec;
 mod find;
+mod hangs;
 mod in_cluster;
 mod overrides;
 mod process;
