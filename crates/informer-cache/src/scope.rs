@@ -243,11 +243,14 @@ mod tests {
         assert!(matches!(everywhere, Covered::All(_)));
     }
 
+    /// Says one thing of a part.
+    type Set = fn(PartOptions, u64, &[AnyTransform]) -> PartOptions;
+
     #[test]
     fn t12_each_option_is_inherited_by_itself() {
         let seconds = Duration::from_secs;
         let transforms: Vec<_> = (0..4).map(|_| AnyTransform::none()).collect();
-        let sets: [fn(PartOptions, u64, &[AnyTransform]) -> PartOptions; 5] = [
+        let sets: [Set; 5] = [
             |part, n, _| part.labels(format!("at={n}")),
             |part, n, _| part.fields(format!("at={n}")),
             |part, n, all| part.transform(all[n as usize].clone()),
@@ -281,7 +284,7 @@ mod tests {
                 );
                 assert_eq!(
                     found.bookmarks,
-                    (which == 4).then(|| nearest % 2 == 0),
+                    (which == 4).then_some(nearest % 2 == 0),
                     "{nearest}"
                 );
             }
