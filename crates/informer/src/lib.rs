@@ -85,7 +85,10 @@
 //! | `cache` (off) | one informer per kind, and a client that reads from it |
 //! | `leaderelection` (off) | leader election by a Lease |
 //! | `events` (off) | recorders of events |
-//! | `prometheus` (off) | all numbers as Prometheus metrics |
+//! | `prometheus` (off) | all numbers as Prometheus metrics; with `hyper` and `kubeconfig` those of connections and exec plug-ins |
+//! | `prometheus-process` (off) | those of the process as well |
+//! | `kube` (off) | a `kube::Client` as transport, and kube types in every layer |
+//! | `kube-runtime` (off) | the stores of kube-runtime fed by an informer, its watchers as sources |
 //! | `protobuf` | Kubernetes protobuf, with JSON as the fall-back |
 //! | `k8s-openapi` (off) | `Client::typed` for the types of k8s-openapi, and their metadata |
 //!
@@ -119,6 +122,8 @@ pub use informer_deltafifo as deltafifo;
 pub use informer_events as events;
 #[cfg(feature = "hyper")]
 pub use informer_hyper as hyper;
+#[cfg(feature = "kube")]
+pub use informer_kube as kube;
 #[cfg(feature = "kubeconfig")]
 pub use informer_kubeconfig as kubeconfig;
 #[cfg(feature = "leaderelection")]

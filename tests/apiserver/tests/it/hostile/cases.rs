@@ -15,16 +15,16 @@ use super::stage::{Stage, VERSIONS};
 use crate::loops::follower::Follower;
 use crate::support::{ConfigMap, LIMIT, TestClient, config_map, config_maps};
 
-fn key(stage: &Stage, name: &str) -> ObjectKey {
+pub(super) fn key(stage: &Stage, name: &str) -> ObjectKey {
     ObjectKey::new(Some(&stage.namespace), name)
 }
 
-async fn create(stage: &Stage, object: Value) {
+pub(super) async fn create(stage: &Stage, object: Value) {
     let api = stage.direct.dynamic(config_maps()).in_namespace(&stage.namespace);
     api.create(&object, &WriteOptions::default()).await.unwrap();
 }
 
-async fn change(stage: &Stage, name: &str, value: &str) {
+pub(super) async fn change(stage: &Stage, name: &str, value: &str) {
     let api = stage.direct.dynamic(config_maps()).in_namespace(&stage.namespace);
     let patch = Patch::Merge(json!({"data": {"value": value}}));
     api.patch(name, &patch, &WriteOptions::default()).await.unwrap();
@@ -50,7 +50,7 @@ async fn has(informer: &SharedInformer<ObjectKey, ConfigMap>, key: &ObjectKey, v
     .await;
 }
 
-async fn sees(follower: &Follower, key: &ObjectKey, value: &str) {
+pub(super) async fn sees(follower: &Follower, key: &ObjectKey, value: &str) {
     let what = format!("{follower} sees {key}");
     wait::until(&what, LIMIT, async || {
         let snapshot = follower.informer.store().snapshot();

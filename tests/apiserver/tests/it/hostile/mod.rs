@@ -2,4 +2,7 @@
 
 mod cases;
 mod chaos;
+mod frames;
+mod outages;
+mod silence;
 mod stage;

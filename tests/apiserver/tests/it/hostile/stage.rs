@@ -1,6 +1,12 @@
 //! A server, the hostile proxy before it, and clients on either side of that.
 
-use std::{fs, net::SocketAddr, sync::Arc, time::Duration};
+use std::{
+    fs,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 use apiserver_tests::{ControlPlane, Login, certificates::Certificates, http::Http};
 use informer_apiserver::{HostileProxy, Server};
@@ -102,6 +108,28 @@ impl Stage {
         match self.upstream {
             Upstream::Real(_) => "real",
             Upstream::Embedded(_) => "embedded",
+        }
+    }
+
+    /// A kubeconfig with which a program goes through the proxy, written into this folder.
+    pub(super) fn kubeconfig(&self, folder: &Path) -> PathBuf {
+        match &self.upstream {
+            Upstream::Real(plane) => plane
+                .kubeconfig(Login::Token, Some(self.proxy.address()))
+                .unwrap(),
+            Upstream::Embedded(embedded) => {
+                let authority = folder.join("ca.crt");
+                fs::write(&authority, &embedded.authority).unwrap();
+                let file = folder.join("config");
+                let text = format!(
+                    "{{clusters: [{{name: c, cluster: {{server: 'https://{}', certificate-authority: {}}}}}], \
+                      contexts: [{{name: x, context: {{cluster: c}}}}], current-context: x}}",
+                    self.proxy.address(),
+                    authority.display()
+                );
+                fs::write(&file, text).unwrap();
+                file
+            }
         }
     }
 
