@@ -82,9 +82,8 @@ async fn follow(kubeconfig: String) {
     let serials = Arc::new(Mutex::new(Vec::new()));
     let told = serials.clone();
     let handler = move |change: &Change<ObjectKey, ConfigMap>| {
-        let new = match change {
-            Change::Added { new, .. } | Change::Updated { new, .. } => new,
-            _ => return,
+        let (Change::Added { new, .. } | Change::Updated { new, .. }) = change else {
+            return;
         };
         told.lock().unwrap().extend(serial(&new.object));
     };
@@ -104,7 +103,7 @@ async fn follow(kubeconfig: String) {
         (serials.lock().unwrap().last() == Some(&N_FRAMES)).then_some(())
     })
     .await;
-    let serials = serials.lock().unwrap();
+    let serials = serials.lock().unwrap().clone();
     let is_in_order = serials.windows(2).all(|pair| pair[0] < pair[1]);
     say(&format!(
         "{} {}",
