@@ -194,6 +194,14 @@ impl Fleet {
             .collect()
     }
 
+    /// How often each of them has begun to watch.
+    fn watches(&self) -> Vec<u64> {
+        self.informers
+            .iter()
+            .map(|informer| reflector(informer).watches)
+            .collect()
+    }
+
     /// Each of them has listed once, and the server has seen it. Returns how often anybody has.
     fn listed_once(&self, plane: &ControlPlane) -> u64 {
         assert_eq!(self.lists(), [1; N_INFORMERS]);
@@ -327,7 +335,7 @@ impl<'a> Account<'a> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn projected_tokens_are_swapped_under_informers_without_a_list() {
+async fn ac_01_projected_tokens_are_swapped_under_informers_without_a_list() {
     let plane = own(&[]).await;
     let namespace = namespace(&plane, "tokens");
     let account = Account::new(&plane, &namespace);
@@ -341,6 +349,10 @@ async fn projected_tokens_are_swapped_under_informers_without_a_list() {
     fleet.has(N_OBJECTS).await;
     let listed_before = fleet.listed_once(&plane);
     let first = fleet.credential().await;
+    wait::until("every informer watches", LIMIT, async || {
+        (fleet.watches() == [1; N_INFORMERS]).then_some(())
+    })
+    .await;
 
     // As the kubelet does it, long before the old one expires: the file is read again in time.
     folder.swap(&[("ca.crt", &ca), ("token", &tokens[1])]);
@@ -348,9 +360,13 @@ async fn projected_tokens_are_swapped_under_informers_without_a_list() {
     let second = fleet.credential().await;
     assert_ne!(first, second);
     account.revoke("first", &tokens[0]).await;
+    // The watches were opened with the first one. They are left alone, and what comes is seen over them.
+    more(&writer, &namespace, "a").await;
+    fleet.has(2 * N_OBJECTS).await;
+    assert_eq!(fleet.watches(), [1; N_INFORMERS]);
     fleet.relay.cut().await;
     more(&writer, &namespace, "b").await;
-    fleet.has(2 * N_OBJECTS).await;
+    fleet.has(3 * N_OBJECTS).await;
     assert_eq!(fleet.credential().await, second);
 
     // Too late: the server refuses the one that is held, and the file is read at once.
@@ -358,7 +374,7 @@ async fn projected_tokens_are_swapped_under_informers_without_a_list() {
     account.revoke("second", &tokens[1]).await;
     fleet.relay.cut().await;
     more(&writer, &namespace, "c").await;
-    fleet.has(3 * N_OBJECTS).await;
+    fleet.has(4 * N_OBJECTS).await;
     assert_ne!(fleet.credential().await, second);
 
     assert_eq!(fleet.lists(), [1; N_INFORMERS]);
@@ -366,7 +382,7 @@ async fn projected_tokens_are_swapped_under_informers_without_a_list() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn certificates_of_both_sides_are_swapped_under_informers_without_a_list() {
+async fn ac_01_certificates_of_both_sides_are_swapped_under_informers_without_a_list() {
     let plane = own(&[]).await;
     let namespace = namespace(&plane, "certificates");
     let writer = admin(&plane);
