@@ -5,7 +5,7 @@ use informer_client::{
     ListOptions, PartialMetadata, ReadClient, ReadClientExt, WriteOptions, create_or_update,
 };
 use informer_core::{Classify, FailureClass, Resource};
-use informer_testkit::{ApiError, Fault, On, ResourceDef};
+use informer_testkit::{ApiError, Fault, On, Options, ResourceDef, Verb};
 use k8s_openapi::api::core::v1::{ConfigMap, Pod, Secret};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -244,6 +244,66 @@ async fn t26_a_watch_that_is_cut_or_too_old_is_made_good() {
     .await
     .unwrap();
     assert!(client.find::<ConfigMap>(&key("b")).await.unwrap().is_some());
+}
+
+#[tokio::test(start_paused = true)]
+async fn t26_a_streaming_list_that_is_refused_is_made_by_list() {
+    let world = World::new();
+    world.config("default", "a", json!({}));
+    let refused = ApiError::new(422, "Invalid", "sendInitialEvents is forbidden");
+    world.api.with(|api| {
+        api.faults().always(On::streaming_list(), Fault::Status(refused));
+    });
+    let client = world.client(world.builder());
+    let list = client.list::<ConfigMap>(&ListOptions::all()).await.unwrap();
+    assert_eq!(list.names(), ["default/a"]);
+    let n = |verb: Verb| {
+        world
+            .api
+            .with(|api| api.request_log().of(verb, "configmaps").count())
+    };
+    assert_eq!((n(Verb::StreamingList), n(Verb::List)), (1, 1));
+    world.config("default", "b", json!({}));
+    settle().await;
+    assert!(client.find::<ConfigMap>(&key("b")).await.unwrap().is_some());
+    assert_eq!((n(Verb::StreamingList), n(Verb::List), n(Verb::Watch)), (1, 1, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn t26_a_watch_that_ends_goes_on_from_its_last_bookmark() {
+    let mut options = Options::default();
+    options.bookmark_every = secs(10);
+    let world = World::with(options);
+    world.config("default", "a", json!({}));
+    let client = world.client(world.builder());
+    client.get::<ConfigMap>(&key("a")).await.unwrap();
+    // Nothing of the kind happens, but elsewhere: only bookmarks tell how far the server is.
+    for n in 0..20 {
+        let pod = json!({"metadata": {"namespace": "default", "name": format!("p{n}")},
+            "spec": {"containers": [{"name": "c", "image": "i"}]}});
+        world.put(&crate::support::pods(), pod);
+    }
+    sleep(secs(30)).await;
+    let kind = client.cache().kind::<ConfigMap>().unwrap();
+    let at = kind.store().snapshot().applied().clone();
+    let now = world.api.with(|api| api.revision());
+    assert_eq!(at.as_str(), now.to_string(), "the bookmark moved it");
+    // What came before the bookmark is forgotten: without it, the watch would have to list again.
+    world.api.with(|api| {
+        api.compact(now);
+        api.cut_connections();
+    });
+    world.config("default", "b", json!({}));
+    sleep(secs(60)).await;
+    assert!(client.find::<ConfigMap>(&key("b")).await.unwrap().is_some());
+    world.api.with(|api| {
+        let log = api.request_log();
+        let lists =
+            log.of(Verb::StreamingList, "configmaps").count() + log.of(Verb::List, "configmaps").count();
+        assert_eq!(lists, 1, "it went on");
+        let resumed = log.of(Verb::Watch, "configmaps").next().unwrap();
+        assert_eq!(resumed.query["resourceVersion"], now.to_string());
+    });
 }
 
 #[tokio::test(start_paused = true)]

@@ -58,6 +58,19 @@ impl Kinds {
                 resource: DeviceClass ResourceClaim ResourceClaimTemplate ResourceSlice;
             }
         }
+        k8s_openapi::k8s_if_ge_1_36! {
+            all! {
+                admission: MutatingAdmissionPolicy MutatingAdmissionPolicyBinding;
+            }
+        }
+        k8s_openapi::k8s_if_ge_1_37! {
+            use k8s_openapi::api::storagemigration::v1 as migration;
+            all! {
+                certificates: ClusterTrustBundle PodCertificateRequest;
+                migration: StorageVersionMigration;
+                resource: DeviceTaintRule;
+            }
+        }
         kinds
             .register_typed::<core::Event>()
             .expect("the core group has an event of its own");
