@@ -19,6 +19,7 @@ mod events;
 mod handlers;
 mod history;
 mod hostile;
+mod kinds;
 mod ledger;
 mod lists;
 mod loops;

@@ -13,6 +13,70 @@ use apiserver_tests::{ControlPlane, Options, process, wait};
 
 const LIMIT: Duration = Duration::from_secs(60);
 
+/// The arguments of a running server, sorted.
+fn arguments_of(pid: u32) -> Vec<String> {
+    let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap();
+    let words = line
+        .split(|byte| *byte == 0)
+        .map(|word| String::from_utf8_lossy(word).into_owned());
+    let mut arguments: Vec<String> = words.skip(1).filter(|word| word.starts_with("--")).collect();
+    arguments.sort();
+    arguments
+}
+
+/// controller-runtime's envtest boots with these (`pkg/internal/testing/controlplane`), and so does a server of the version that is tested. What
+/// is more is for a sandbox without a network, and for users with tokens.
+#[test]
+fn t63_the_arguments_boot() {
+    let plane = ControlPlane::start(Options::default()).unwrap();
+    let ready = plane.http().get("/readyz").unwrap();
+    assert_eq!(ready.status, 200);
+    let all: Vec<Vec<String>> = plane.pids().into_iter().map(arguments_of).collect();
+    let of = |name: &str| {
+        let prefix = format!("--{name}=");
+        let has = |arguments: &&Vec<String>| arguments.iter().any(|it| it.starts_with(&prefix));
+        let arguments = all.iter().find(has);
+        let arguments = arguments.unwrap_or_else(|| panic!("no {name} in {all:?}"));
+        let value = arguments.iter().find_map(|it| it.strip_prefix(&prefix));
+        (arguments, value.unwrap().to_owned())
+    };
+    let (etcd, data) = of("data-dir");
+    let (server, etcd_servers) = of("etcd-servers");
+    let value = |name: &str| {
+        let (whose, value) = of(name);
+        assert_eq!(whose, server, "{name}");
+        value
+    };
+    let address = etcd_servers.strip_prefix("http://127.0.0.1:").unwrap();
+    assert!(address.parse::<u16>().is_ok() && !data.is_empty());
+    for name in ["advertise-client-urls", "listen-client-urls"] {
+        assert!(
+            etcd.contains(&format!("--{name}={etcd_servers}")),
+            "{name} in {etcd:?}"
+        );
+    }
+    assert!(etcd.contains(&"--unsafe-no-fsync=true".to_owned()), "{etcd:?}");
+    let port = value("secure-port");
+    for (name, wanted) in [
+        ("allow-privileged", "true"),
+        ("authorization-mode", "RBAC"),
+        ("bind-address", "127.0.0.1"),
+        ("disable-admission-plugins", "ServiceAccount"),
+        ("service-account-issuer", &format!("https://127.0.0.1:{port}/")),
+        ("service-cluster-ip-range", "10.0.0.0/24"),
+    ] {
+        assert_eq!(value(name), wanted, "{name}");
+    }
+    let folder = value("cert-dir");
+    for (name, file) in [
+        ("client-ca-file", "client-cert-auth-ca.crt"),
+        ("service-account-key-file", "sa-signer.crt"),
+        ("service-account-signing-key-file", "sa-signer.key"),
+    ] {
+        assert_eq!(value(name), format!("{folder}/{file}"), "{name}");
+    }
+}
+
 #[test]
 fn several_start_at_once_without_collision() {
     let starts: Vec<_> = (0..2)
