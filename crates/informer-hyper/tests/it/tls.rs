@@ -254,7 +254,6 @@ async fn another_generation_gets_new_connections_and_a_useless_one_changes_nothi
 
 /// Who must not go by a certificate that was taken away does so for five minutes at most; then what runs is cut, and can be resumed.
 #[tokio::test]
-#[expect(clippy::disallowed_methods, reason = "in virtual time")]
 async fn what_runs_with_old_certificates_is_cut_after_a_while() {
     let authority = Authority::new("root");
     for alpn in [BOTH, &["http/1.1"]] {

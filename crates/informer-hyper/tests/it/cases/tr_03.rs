@@ -199,7 +199,6 @@ async fn tr_03_a_slow_answer_is_taken_though_another_was_asked_for() {
 
 /// What cannot be sent twice does not go where nobody may be.
 #[tokio::test]
-#[expect(clippy::disallowed_methods, reason = "in virtual time")]
 async fn tr_03_a_write_goes_over_no_http_1_connection_that_was_idle_for_long() {
     let (server, _feeds) = start(Wire::Http1).await;
     let relay = Relay::start(server.address()).await;
