@@ -67,7 +67,11 @@ fn load(case: &Case, environment: &Recorder) -> Result<Vec<String>, String> {
     if !config.accepts_compression() {
         lines.push("compression no".to_owned());
     }
-    lines.extend(config.request_timeout().map(|timeout| format!("timeout {timeout:?}")));
+    lines.extend(
+        config
+            .request_timeout()
+            .map(|timeout| format!("timeout {timeout:?}")),
+    );
     Ok(lines)
 }
 
