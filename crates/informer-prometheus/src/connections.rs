@@ -61,6 +61,11 @@ impl TransportMetrics for ConnectionMetrics {
         self.families.reused.with_label_values(&labels).inc();
     }
 
+    fn connection_silent(&self, is_http2: bool) {
+        let labels = [self.host.as_str(), version(is_http2)];
+        self.families.silent.with_label_values(&labels).inc();
+    }
+
     fn connection_closed(&self, is_http2: bool, lived: Duration) {
         let labels = [self.host.as_str(), version(is_http2)];
         self.families.open.with_label_values(&labels).dec();

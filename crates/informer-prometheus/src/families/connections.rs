@@ -12,6 +12,7 @@ pub(crate) struct ConnectionFamilies {
     pub(crate) open: IntGaugeVec,
     pub(crate) opened: IntCounterVec,
     pub(crate) reused: IntCounterVec,
+    pub(crate) silent: IntCounterVec,
     pub(crate) failed: IntCounterVec,
     pub(crate) connect: HistogramVec,
     pub(crate) handshake: HistogramVec,
@@ -47,6 +48,11 @@ impl ConnectionFamilies {
             reused: make.counter(
                 "informer_transport_connections_reused_total",
                 "Requests that went over a connection that was there.",
+                &["host", "http"],
+            ),
+            silent: make.counter(
+                "informer_transport_connections_silent_total",
+                "Times that nothing came over a connection while an answer was due, so that the request went another way too.",
                 &["host", "http"],
             ),
             failed: make.counter(

@@ -53,6 +53,7 @@ const TABLE: &str = "
     informer_transport_connections_failed_total         counter   host,reason
     informer_transport_connections_opened_total         counter   host,http
     informer_transport_connections_reused_total         counter   host,http
+    informer_transport_connections_silent_total         counter   host,http
     informer_transport_open_streams                     gauge     host
     informer_transport_tls_handshake_duration_seconds   histogram host,result
     leader_election_master_status                       gauge     name
@@ -162,6 +163,7 @@ async fn touch_everything() -> Everything {
         .unwrap_err();
     connections.connection_opened(true, SECOND);
     connections.connection_reused(true);
+    connections.connection_silent(true);
     connections.connection_closed(true, SECOND);
     connections.connection_failed(&failed, SECOND);
     connections.handshake(true, SECOND);
