@@ -208,7 +208,7 @@ impl<K> KindOptions<K> {
         self
     }
 
-    /// Decodes by this codec.
+    /// Decodes by this codec, instead of that of the client ([`LiveClient::codec`](informer_client::LiveClient::codec)).
     pub fn codec(mut self, codec: impl Codec<K> + 'static) -> Self {
         self.codec = Some(Arc::new(codec));
         self
