@@ -202,6 +202,19 @@ impl MetadataCodec {
     }
 }
 
+/// What an object is called that is sent as its metadata alone.
+const PARTIAL: &str = "PartialObjectMetadata";
+
+impl MetadataCodec {
+    fn decode_as_sent(&self, item: Bytes) -> Result<Decoded<PartialMetadata>, DecodeError> {
+        #[cfg(feature = "protobuf")]
+        if !super::is_json(&item) {
+            return super::prost::metadata(item);
+        }
+        self.json.decode(item)
+    }
+}
+
 impl Codec<PartialMetadata> for MetadataCodec {
     fn media_type(&self) -> &'static str {
         partial!("PartialObjectMetadata", self.json_only)
@@ -212,14 +225,16 @@ impl Codec<PartialMetadata> for MetadataCodec {
     }
 
     fn envelope(&self) -> Option<(&'static str, &'static str)> {
-        Some(("meta.k8s.io/v1", "PartialObjectMetadata"))
+        Some(("meta.k8s.io/v1", PARTIAL))
     }
 
     fn decode(&self, item: Bytes) -> Result<Decoded<PartialMetadata>, DecodeError> {
-        #[cfg(feature = "protobuf")]
-        if !super::is_json(&item) {
-            return super::prost::metadata(item);
+        let mut decoded = self.decode_as_sent(item)?;
+        let object = &mut decoded.object;
+        // It is the kind of the answer, not of the object, and not all answers say it with each item.
+        if object.kind.as_deref() == Some(PARTIAL) {
+            (object.api_version, object.kind) = (None, None);
         }
-        self.json.decode(item)
+        Ok(decoded)
     }
 }

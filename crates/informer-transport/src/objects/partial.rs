@@ -10,10 +10,10 @@ use super::null_is_default;
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PartialMetadata {
-    /// `meta.k8s.io/v1` for a partial object.
+    /// Group and version of a full object, where it said them; nothing for a partial object, which is no version of the object's kind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub api_version: Option<String>,
-    /// `PartialObjectMetadata` for a partial object.
+    /// The kind of a full object, where it said it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
     /// The metadata.

@@ -5,6 +5,7 @@
     reason = "what cannot be unwrapped in a test has failed it"
 )]
 
+mod cache_wires;
 mod cached_client;
 mod cm_02;
 mod cm_cases;
