@@ -1,6 +1,6 @@
 //! The coalescing queue on its own terms: all deltas of one key at a time.
 
-use std::{collections::VecDeque, fmt, sync::Arc};
+use std::{collections::VecDeque, fmt, ops::ControlFlow, sync::Arc};
 
 use ahash::{AHashMap, AHashSet};
 use informer_core::{Cause, Delta, Entry, Key, Stamp, Store};
@@ -14,7 +14,7 @@ use crate::deltas::{Deltas, Outcome};
 /// * Only deletes that follow one another merge, and the richer one stays.
 /// * A list becomes one `Replaced` delta per object, and a `Deleted` one, concluded, for each key that is known or waits and is not in the
 ///   list.
-/// * A delete of a key that is neither known nor waits is dropped, as nobody ever heard of it.
+/// * A delete of a key that is neither known nor waits is dropped, as nobody ever heard of it. That its state cannot be read is word of it.
 /// * A resync queues what is known as `Sync` deltas, but for keys about which something waits.
 /// * **Synced** once an upsert or delete came before any list, or once every key that waited after the first list was popped.
 ///
@@ -26,7 +26,8 @@ pub struct DeltaFifo<Q, K> {
     queue: VecDeque<Q>,
     waiting: AHashMap<Q, Deltas<Q, K>>,
     n_deltas: usize,
-    in_hand: AHashMap<Q, Option<Entry<Q, K>>>,
+    /// Where what was popped leaves its key.
+    in_hand: AHashMap<Q, Outcome<Q, K>>,
     /// Keys queued and popped ever: a place in the queue is named by how many were queued before it.
     n_queued: u64,
     n_popped: u64,
@@ -93,12 +94,10 @@ impl<Q: Key, K: Send + Sync + 'static> DeltaFifo<Q, K> {
         }
     }
 
-    /// It exists in a state that could not be decoded. Nothing, if nobody ever heard of it.
+    /// It exists in a state that could not be decoded.
     pub fn unreadable(&mut self, key: Q, stamp: Stamp) {
         self.populate();
-        if self.exists(&key) {
-            self.queue(Delta::Unreadable { key, stamp });
-        }
+        self.queue(Delta::Unreadable { key, stamp });
     }
 
     /// The source holds exactly these, and some that could not be read.
@@ -115,7 +114,7 @@ impl<Q: Key, K: Send + Sync + 'static> DeltaFifo<Q, K> {
         }
         for key in unreadable {
             // Listed twice, once readable: it was read.
-            if !readable.contains(&key) && self.exists(&key) {
+            if !readable.contains(&key) {
                 let stamp = Stamp::default();
                 self.queue(Delta::Unreadable { key, stamp });
             }
@@ -138,7 +137,7 @@ impl<Q: Key, K: Send + Sync + 'static> DeltaFifo<Q, K> {
             if !self.waiting.contains_key(&entry.key) && !self.in_hand.contains_key(&entry.key) {
                 entries.push(entry.clone());
             }
-            std::ops::ControlFlow::Continue(())
+            ControlFlow::Continue(())
         });
         for entry in entries {
             self.queue(Delta::Upsert(entry, Cause::Sync));
@@ -220,11 +219,8 @@ impl<Q: Key, K: Send + Sync + 'static> DeltaFifo<Q, K> {
             self.n_initial -= 1;
             self.synced |= self.n_initial == 0;
         }
-        let left = match deltas.outcome() {
-            Some(Outcome::Present(entry)) => Some(entry),
-            Some(Outcome::Absent) => None,
-            None => self.present(&key),
-        };
+        let before = || self.present(&key).map_or(Outcome::Unread, Outcome::Present);
+        let left = deltas.outcome().unwrap_or_else(before);
         self.in_hand.insert(key.clone(), left);
         Some(Popped { key, deltas, initial })
     }
@@ -274,13 +270,18 @@ impl<Q: Key, K: Send + Sync + 'static> DeltaFifo<Q, K> {
 
     /// Whether anybody heard, or is about to hear, of the key.
     fn exists(&self, key: &Q) -> bool {
-        self.waiting.contains_key(key) || self.present(key).is_some()
+        self.waiting.contains_key(key)
+            || match self.in_hand.get(key) {
+                Some(left) => !matches!(left, Outcome::Absent),
+                None => self.known.get(key).is_some() || self.known.snapshot().is_unreadable(key),
+            }
     }
 
-    /// The state of a key that does not wait.
+    /// The last state of a key that does not wait, if any could be read.
     fn present(&self, key: &Q) -> Option<Entry<Q, K>> {
         match self.in_hand.get(key) {
-            Some(left) => left.clone(),
+            Some(Outcome::Present(entry)) => Some(entry.clone()),
+            Some(Outcome::Unread | Outcome::Absent) => None,
             None => self.known.get(key),
         }
     }
@@ -296,21 +297,31 @@ impl<Q: Key, K: Send + Sync + 'static> DeltaFifo<Q, K> {
                 vanished.push(concluded(key.clone(), last));
             }
         }
-        let mut rest: Vec<Entry<Q, K>> = Vec::new();
+        let mut rest: Vec<(Q, Option<Entry<Q, K>>)> = Vec::new();
         let is_rest = |key: &Q| !listed.contains(key) && !self.waiting.contains_key(key);
-        self.known.snapshot().scan(None, &mut |entry| {
-            if is_rest(&entry.key) && !self.in_hand.contains_key(&entry.key) {
-                rest.push(entry.clone());
+        let is_stored = |key: &Q| is_rest(key) && !self.in_hand.contains_key(key);
+        let known = self.known.snapshot();
+        known.scan(None, &mut |entry| {
+            if is_stored(&entry.key) {
+                rest.push((entry.key.clone(), Some(entry.clone())));
             }
-            std::ops::ControlFlow::Continue(())
+            ControlFlow::Continue(())
         });
-        let in_hand = self.in_hand.values().flatten();
-        rest.extend(in_hand.filter(|entry| is_rest(&entry.key)).cloned());
-        rest.sort_by(|a, b| a.key.cmp(&b.key));
-        vanished.extend(
-            rest.into_iter()
-                .map(|entry| concluded(entry.key.clone(), Some(entry))),
-        );
+        known.unreadable(&mut |key| {
+            if is_stored(key) {
+                rest.push((key.clone(), None));
+            }
+            ControlFlow::Continue(())
+        });
+        for (key, left) in self.in_hand.iter().filter(|(key, _)| is_rest(key)) {
+            match left {
+                Outcome::Present(entry) => rest.push((key.clone(), Some(entry.clone()))),
+                Outcome::Unread => rest.push((key.clone(), None)),
+                Outcome::Absent => {}
+            }
+        }
+        rest.sort_by(|(a, _), (b, _)| a.cmp(b));
+        vanished.extend(rest.into_iter().map(|(key, last)| concluded(key, last)));
         vanished
     }
 }

@@ -93,12 +93,17 @@ impl<Q: Clone, K> Deltas<Q, K> {
         self.0.is_empty()
     }
 
-    /// Where these deltas leave the key; `None` where they do not say, as they only tell that it cannot be read.
+    /// Where these deltas leave the key; `None` where they only tell that its state cannot be read.
     pub(crate) fn outcome(&self) -> Option<Outcome<Q, K>> {
+        let mut unread = false;
         self.0.iter().rev().find_map(|delta| match delta {
             Delta::Upsert(entry, _) => Some(Outcome::Present(entry.clone())),
+            Delta::Delete { .. } if unread => Some(Outcome::Unread),
             Delta::Delete { .. } => Some(Outcome::Absent),
-            _ => None,
+            _ => {
+                unread = true;
+                None
+            }
         })
     }
 
@@ -119,7 +124,10 @@ impl<Q: Clone, K> Deltas<Q, K> {
 
 /// What there is of a key once its deltas are processed.
 pub(crate) enum Outcome<Q, K> {
+    /// The last state that could be read.
     Present(Entry<Q, K>),
+    /// It is there, in no state that could ever be read.
+    Unread,
     Absent,
 }
 

@@ -6,14 +6,14 @@ use informer_core::{Cause, Delta, DeltaQueue, DeltaSink, Store};
 use informer_deltafifo::{Coalescing, Options};
 use proptest::{collection::vec, prelude::*};
 
-use crate::support::{K, Known, Q, delete, entry, pop, upsert};
+use crate::support::{K, Known, Q, delete, entry, parts, pop, upsert};
 
 #[derive(Debug, Clone)]
 enum Step {
-    /// The server puts a key, or takes it away if it is there and the flag says so.
+    /// The server writes a key.
     Write {
         key: u8,
-        take: bool,
+        how: How,
     },
     /// The watch is cut: what the server does from now on is missed until it lists.
     Cut,
@@ -29,9 +29,18 @@ enum Step {
     },
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum How {
+    Put,
+    /// Takes it away, or puts it where it is not there.
+    Take,
+    /// Puts what cannot be read.
+    Break,
+}
+
 fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
-        10 => (0..4_u8, prop::bool::weighted(0.3)).prop_map(|(key, take)| Step::Write { key, take }),
+        10 => (0..4_u8, how()).prop_map(|(key, how)| Step::Write { key, how }),
         1 => Just(Step::Cut),
         2 => Just(Step::List),
         1 => Just(Step::Resync),
@@ -42,20 +51,38 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
+fn how() -> impl Strategy<Value = How> {
+    prop_oneof![6 => Just(How::Put), 3 => Just(How::Take), 1 => Just(How::Break)]
+}
+
 /// The server: what every key was at every revision.
 #[derive(Default)]
 struct Server {
     revision: u64,
     now: BTreeMap<String, u64>,
+    /// Keys that cannot be read now, and those that ever could not.
+    broken: BTreeSet<String>,
+    ever_broken: BTreeSet<String>,
     /// Key to (revision, version or absent), oldest first.
     history: BTreeMap<String, Vec<(u64, Option<u64>)>>,
 }
 
 impl Server {
-    fn write(&mut self, key: u8, take: bool) -> Delta<Q, K> {
+    fn write(&mut self, key: u8, how: How) -> Delta<Q, K> {
         let key = key.to_string();
         self.revision += 1;
         let text = format!("{key}@{}", self.revision);
+        self.broken.remove(&key);
+        if how == How::Break {
+            self.now.insert(key.clone(), self.revision);
+            self.broken.insert(key.clone());
+            self.ever_broken.insert(key.clone());
+            return Delta::Unreadable {
+                key,
+                stamp: parts(&text).1,
+            };
+        }
+        let take = how == How::Take;
         let old = if take {
             self.now.remove(&key)
         } else {
@@ -74,14 +101,17 @@ impl Server {
         }
     }
 
+    fn readable(&self) -> impl Iterator<Item = (&String, &u64)> {
+        self.now.iter().filter(|(key, _)| !self.broken.contains(*key))
+    }
+
     fn list(&self) -> Delta<Q, K> {
         Delta::Replace {
             items: self
-                .now
-                .iter()
+                .readable()
                 .map(|(key, version)| entry(&format!("{key}@{version}")))
                 .collect(),
-            unreadable: Vec::new(),
+            unreadable: self.broken.iter().cloned().collect(),
             at: self.revision.to_string().as_str().into(),
             may_rewind: false,
         }
@@ -177,9 +207,10 @@ impl Consumer {
         }
     }
 
-    /// A bookmark says that the store holds every key as it was at that version, or later.
+    /// A bookmark says that the store holds every key as it was at that version, or later; of what could not be read an older state.
     fn check(&self, server: &Server, at: u64) {
-        for key in server.history.keys().filter(|key| !self.failed.contains(*key)) {
+        let is_sure = |key: &&String| !self.failed.contains(*key) && !server.ever_broken.contains(*key);
+        for key in server.history.keys().filter(is_sure) {
             let state = self
                 .known
                 .get(key)
@@ -204,8 +235,8 @@ proptest! {
         let mut watching = false;
         for step in steps {
             match step {
-                Step::Write { key, take } => {
-                    let event = server.write(key, take);
+                Step::Write { key, how } => {
+                    let event = server.write(key, how);
                     if watching {
                         consumer.queue.push(event);
                     }
@@ -233,8 +264,13 @@ proptest! {
             consumer.settle(&server, 0);
         }
         prop_assert!(consumer.queue.has_synced());
-        let stored: Vec<_> = consumer.known.list().iter().map(|it| format!("{it:?}")).collect();
-        let expected: Vec<_> = server.now.iter().map(|(key, version)| format!("{key:?}@{version}")).collect();
+        let entries = consumer.known.list();
+        let (stale, read): (Vec<_>, Vec<_>) = entries.iter().partition(|it| server.broken.contains(&it.key));
+        let stored: Vec<_> = read.iter().map(|it| format!("{it:?}")).collect();
+        let expected: Vec<_> = server.readable().map(|(key, version)| format!("{key:?}@{version}")).collect();
         prop_assert_eq!(stored, expected);
+        // What cannot be read is there all the same: in an older state, or by its name.
+        let unread: BTreeSet<_> = stale.iter().map(|it| it.key.clone()).chain(consumer.known.unread()).collect();
+        prop_assert_eq!(unread, server.broken);
     }
 }

@@ -1,7 +1,8 @@
 //! Small deltas, and a naive store that counts as known.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
+    mem,
     ops::{Bound, ControlFlow},
     sync::{Arc, Mutex},
     task::{Context, Poll, Waker},
@@ -64,7 +65,27 @@ pub(crate) fn pop(queue: &mut impl DeltaQueue<Q, K>, max: usize) -> Option<Batch
 
 /// The simplest store there is. It applies what a queue hands out without a thought of versions.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Known(Arc<Mutex<BTreeMap<Q, Entry<Q, K>>>>);
+pub(crate) struct Known(Arc<Mutex<Held>>);
+
+/// What is in it, and what is there in no state that could ever be read.
+#[derive(Debug, Clone, Default)]
+struct Held {
+    entries: BTreeMap<Q, Entry<Q, K>>,
+    unread: BTreeSet<Q>,
+}
+
+impl Held {
+    fn put(&mut self, entry: Entry<Q, K>) {
+        self.unread.remove(&entry.key);
+        self.entries.insert(entry.key.clone(), entry);
+    }
+
+    fn put_unread(&mut self, key: &Q) {
+        if !self.entries.contains_key(key) {
+            self.unread.insert(key.clone());
+        }
+    }
+}
 
 impl Known {
     pub(crate) fn shared(&self) -> Arc<dyn Store<Q, K>> {
@@ -72,29 +93,46 @@ impl Known {
     }
 
     pub(crate) fn put(&self, entry: Entry<Q, K>) {
-        self.0.lock().unwrap().insert(entry.key.clone(), entry);
+        self.0.lock().unwrap().put(entry);
     }
 
     pub(crate) fn apply(&self, delta: &Delta<Q, K>) {
+        let mut held = self.0.lock().unwrap();
         match delta {
-            Delta::Upsert(_, Cause::Sync)
-            | Delta::Unreadable { .. }
-            | Delta::Resync
-            | Delta::Bookmark { .. } => {}
-            Delta::Upsert(entry, _) => self.put(entry.clone()),
+            Delta::Upsert(_, Cause::Sync) | Delta::Resync | Delta::Bookmark { .. } => {}
+            Delta::Unreadable { key, .. } => held.put_unread(key),
+            Delta::Upsert(entry, _) => held.put(entry.clone()),
             Delta::Delete { key, .. } => {
-                self.0.lock().unwrap().remove(key);
+                held.entries.remove(key);
+                held.unread.remove(key);
             }
-            Delta::Replace { items, .. } => {
-                let mut all = self.0.lock().unwrap();
-                all.clear();
-                all.extend(items.iter().map(|it| (it.key.clone(), it.clone())));
+            Delta::Replace {
+                items, unreadable, ..
+            } => {
+                let before = mem::take(&mut *held);
+                items.iter().for_each(|it| held.put(it.clone()));
+                for key in unreadable {
+                    match before.entries.get(key) {
+                        Some(entry) => {
+                            held.entries.entry(key.clone()).or_insert_with(|| entry.clone());
+                        }
+                        None => held.put_unread(key),
+                    }
+                }
             }
         }
     }
 
     pub(crate) fn show(&self) -> String {
-        format!("{:?}", self.0.lock().unwrap().values().collect::<Vec<_>>())
+        format!(
+            "{:?}",
+            self.0.lock().unwrap().entries.values().collect::<Vec<_>>()
+        )
+    }
+
+    /// The keys of what could never be read.
+    pub(crate) fn unread(&self) -> BTreeSet<Q> {
+        self.0.lock().unwrap().unread.clone()
     }
 }
 
@@ -104,7 +142,7 @@ impl Store<Q, K> for Known {
     }
 
     fn len(&self) -> usize {
-        self.0.lock().unwrap().len()
+        self.0.lock().unwrap().entries.len()
     }
 
     fn poll_changed(&self, _: &mut Context<'_>, _: &ResourceVersion) -> Poll<()> {
@@ -112,17 +150,18 @@ impl Store<Q, K> for Known {
     }
 }
 
-struct Frozen(BTreeMap<Q, Entry<Q, K>>, ResourceVersion);
+struct Frozen(Held, ResourceVersion);
 
 impl Snapshot<Q, K> for Frozen {
     fn get(&self, key: &Q) -> Option<&Entry<Q, K>> {
-        self.0.get(key)
+        self.0.entries.get(key)
     }
 
     fn scan(&self, after: Option<&Q>, visit: &mut dyn FnMut(&Entry<Q, K>) -> ControlFlow<()>) {
         let from = after.map_or(Bound::Unbounded, Bound::Excluded);
         let _ = self
             .0
+            .entries
             .range::<Q, _>((from, Bound::Unbounded))
             .try_for_each(|(_, entry)| visit(entry));
     }
@@ -134,6 +173,10 @@ impl Snapshot<Q, K> for Frozen {
         _: &mut dyn FnMut(&Entry<Q, K>) -> ControlFlow<()>,
     ) -> Result<(), UnknownIndex> {
         Err(UnknownIndex::new(index, []))
+    }
+
+    fn unreadable(&self, visit: &mut dyn FnMut(&Q) -> ControlFlow<()>) {
+        let _ = self.0.unread.iter().try_for_each(visit);
     }
 
     fn applied(&self) -> &ResourceVersion {

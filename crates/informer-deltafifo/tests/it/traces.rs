@@ -8,7 +8,7 @@
 //! | `bad a@4` | pushes an unreadable state |
 //! | `list a@1 b@2 ~c at 5 rewind` | pushes a list, `~` for what could not be read |
 //! | `resync`, `bookmark 7`, `bookmark 7 rewind` | pushes that |
-//! | `known a@1 b@2` | puts these into the store |
+//! | `known a@1 ~b` | puts these into the store, `~` for what could not be read |
 //! | `pop`, `pop 3` | takes a batch, or a key with its deltas, and prints it |
 //! | `done` | commits what was taken to the store and settles it |
 //! | `fail a b` | the same, but for these keys, which come back; `fail *` for all of it |
@@ -16,7 +16,7 @@
 
 use std::{env, fmt::Write as _, fs, mem, path::Path};
 
-use informer_core::{Cause, Delta, DeltaQueue};
+use informer_core::{Cause, Delta, DeltaQueue, Stamp};
 use informer_deltafifo::{Coalescing, DeltaFifo, InOrder, Options, Popped};
 
 use crate::support::{K, Known, Q, delete, entry, is_ready, parts, pop, upsert};
@@ -65,6 +65,17 @@ fn run_script(machine: &mut impl Machine, script: &str) -> String {
 trait Machine {
     /// Does what a line says, and what it prints.
     fn line(&mut self, word: &str, rest: &[&str]) -> Option<String>;
+}
+
+/// Puts an object into the store, or with `~` the key of one that cannot be read.
+fn make_known(known: &Known, text: &str) {
+    match text.strip_prefix('~') {
+        Some(key) => known.apply(&Delta::Unreadable {
+            key: key.to_owned(),
+            stamp: Stamp::default(),
+        }),
+        None => known.put(entry(text)),
+    }
 }
 
 /// The delta that a line pushes.
@@ -132,7 +143,7 @@ impl<D: DeltaQueue<Q, K>> Queue<D> {
 impl<D: DeltaQueue<Q, K>> Machine for Queue<D> {
     fn line(&mut self, word: &str, rest: &[&str]) -> Option<String> {
         match word {
-            "known" => rest.iter().for_each(|it| self.known.put(entry(it))),
+            "known" => rest.iter().for_each(|it| make_known(&self.known, it)),
             "pop" => {
                 let max = rest.first().map_or(usize::MAX, |max| max.parse().unwrap());
                 let Some(batch) = pop(&mut self.queue, max) else {
@@ -180,7 +191,7 @@ struct Fifo {
 impl Machine for Fifo {
     fn line(&mut self, word: &str, rest: &[&str]) -> Option<String> {
         match word {
-            "known" => rest.iter().for_each(|it| self.known.put(entry(it))),
+            "known" => rest.iter().for_each(|it| make_known(&self.known, it)),
             "pop" => {
                 let Some(popped) = self.fifo.pop() else {
                     return Some("nothing".to_owned());

@@ -1,5 +1,7 @@
 //! Cache converges.
 
+use std::ops::ControlFlow;
+
 use super::Invariant;
 use crate::{
     history::number,
@@ -32,12 +34,14 @@ fn of_member(view: &View<'_>, member: &Member) -> Option<String> {
     }
     let (kind, which) = (member.config.kind, member.config.which);
     let snapshot = member.store.snapshot();
-    let mut n_seen = 0;
+    let (mut n_seen, mut n_unread) = (0, 0);
     for (key, state) in view.history.all_at(kind, which, u64::MAX) {
         let stored = snapshot.get(key);
         n_seen += usize::from(stored.is_some());
+        n_unread += usize::from(stored.is_none());
         let agrees = match (state.n, stored) {
-            (None, None) => true,
+            // Nobody may take it for absent.
+            (None, None) => snapshot.is_unreadable(key),
             (None, Some(entry)) => entry.stale,
             (Some(_), None) => false,
             (Some(_), Some(entry)) => state.has_stamp(&entry.stamp) && !entry.stale,
@@ -53,6 +57,14 @@ fn of_member(view: &View<'_>, member: &Member) -> Option<String> {
             "{} objects are stored, of which {n_seen} exist",
             snapshot.len()
         ));
+    }
+    let mut unread = Vec::new();
+    snapshot.unreadable(&mut |key| {
+        unread.push(key.clone());
+        ControlFlow::Continue(())
+    });
+    if unread.len() != n_unread {
+        return Some(format!("{unread:?} are unreadable, of which {n_unread} exist"));
     }
     let status = member.informer.status();
     if !status.healthy {
