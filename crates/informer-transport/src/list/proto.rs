@@ -203,8 +203,9 @@ impl ProtoList {
         match field {
             Field::Item => return Ok(Step::Item(value)),
             Field::Metadata => {
-                self.metadata =
-                    ListMeta::decode(value).map_err(|_| self.malformed("its metadata is none"))?;
+                // A message that comes in parts is all of them together.
+                let merged = self.metadata.merge(value);
+                merged.map_err(|_| self.malformed("its metadata is none"))?;
             }
             Field::Types => {
                 let types = TypeMeta::decode(value).map_err(|_| self.malformed("its types are none"))?;

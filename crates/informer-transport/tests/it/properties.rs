@@ -135,8 +135,8 @@ pub(super) fn list_protobuf(data: &[u8]) {
 
     #[derive(Clone, PartialEq, Message)]
     struct Envelope {
-        #[prost(bytes, tag = "2")]
-        raw: Vec<u8>,
+        #[prost(bytes, repeated, tag = "2")]
+        raw: Vec<Vec<u8>>,
     }
     #[derive(Clone, PartialEq, Message)]
     struct List {
@@ -155,11 +155,12 @@ pub(super) fn list_protobuf(data: &[u8]) {
     let (items, end) = split_both(|| ListSplitter::of(Wire::Protobuf), &whole, &cut);
     let Ok(end) = end else { return };
     let envelope = whole.strip_prefix(b"k8s\0").expect("the magic was seen");
-    // Fields that come twice are merged by prost, and taken one by one here: servers write each once.
     let Ok(envelope) = Envelope::decode(envelope) else {
         return;
     };
-    let Ok(list) = List::decode(&*envelope.raw) else {
+    // Of several lists all are taken here, and the last one by prost. No server writes them.
+    let [raw] = &*envelope.raw else { return };
+    let Ok(list) = List::decode(&**raw) else {
         return;
     };
     if list.items.len() == items.len() {
