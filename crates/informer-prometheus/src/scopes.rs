@@ -57,6 +57,7 @@ impl Scopes {
     }
 
     /// Whether somebody writes the series of a name.
+    #[cfg(feature = "informer")]
     pub(crate) fn has(&self, kind: &'static str, labels: &[String]) -> bool {
         self.lock().contains_key(&(kind, labels.to_vec()))
     }
