@@ -1,25 +1,20 @@
 //! What may be chosen for a controller.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use informer_core::{BoxClock, Clock};
 use informer_workqueue::{Metrics, RateLimiter, WorkQueue};
 
-use super::{Builder, Defaults};
-use crate::{Late, ReconcileMetrics, ReconcileMetricsProvider, Request, SourceError};
+use super::{Builder, Defaults, settings::choices};
+use crate::{ReconcileMetrics, ReconcileMetricsProvider, Request};
 
 impl<R: Request> Builder<R> {
+    choices!();
+
     /// What holds where this builder says nothing, whatever the order of the calls: the choices of a program for all its controllers.
     #[must_use]
     pub fn defaults(mut self, defaults: &Defaults) -> Self {
         self.defaults = defaults.clone();
-        self
-    }
-
-    /// How many requests are reconciled at the same time; 1 by default.
-    #[must_use]
-    pub fn concurrency(mut self, n: usize) -> Self {
-        self.settings.concurrency = Some(n);
         self
     }
 
@@ -28,14 +23,6 @@ impl<R: Request> Builder<R> {
     #[must_use]
     pub fn queue(mut self, queue: impl WorkQueue<R> + 'static) -> Self {
         self.queue = Some(Arc::new(queue));
-        self
-    }
-
-    /// Whether the default queue knows priorities; it does by default. If not, requests come in the order in which they were added, and
-    /// those that fail wait as client-go has it: as before, and all together no more than ten a second after the first hundred.
-    #[must_use]
-    pub fn priorities(mut self, priorities: bool) -> Self {
-        self.settings.priorities = Some(priorities);
         self
     }
 
@@ -89,70 +76,6 @@ impl<R: Request> Builder<R> {
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = Some(seed);
-        self
-    }
-
-    /// A reconcile that takes longer is dropped and counts as failed; none by default.
-    #[must_use]
-    pub fn timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
-        self.settings.timeout = Some(timeout.into());
-        self
-    }
-
-    /// How long sources may take until they are in sync, `None` for as long as they like; two minutes by default. What happens then,
-    /// [`late`](Self::late) says.
-    #[must_use]
-    pub fn sync_timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
-        self.settings.sync_timeout = Some(timeout.into());
-        self
-    }
-
-    /// What happens when sources are not in sync in time, or say that they never will be. [`Late::Fail`]: the controller ends with an error
-    /// that names them, and says why, where they know. [`Late::GoOn`]: it names them in the log, in its status and to
-    /// [`on_source_error`](Self::on_source_error), waits on, and begins when they are in sync or [dropped](crate::Controller::unwatch).
-    ///
-    /// By default a controller that is [run](crate::Controller::run) alone fails, and one that runs [among
-    /// others](crate::Controller::run_among), as those of a manager do, goes on.
-    #[must_use]
-    pub fn late(mut self, late: Late) -> Self {
-        self.settings.late = Some(late);
-        self
-    }
-
-    /// Who is told when something is wrong with a source and the controller goes on. The status and the log say it, too. Must be quick.
-    #[must_use]
-    pub fn on_source_error(mut self, hook: impl Fn(&SourceError) + Send + Sync + 'static) -> Self {
-        self.on_source_error = Some(Arc::new(hook));
-        self
-    }
-
-    /// How long reconciles that run may go on after a stop; 30 seconds by default. Then they are dropped where they await.
-    #[must_use]
-    pub fn grace(mut self, grace: Duration) -> Self {
-        self.settings.grace = Some(grace);
-        self
-    }
-
-    /// Whether a panic of the reconciler is a failure of its request; it is by default. If not, it ends the controller: the future of
-    /// [`run`](crate::Controller::run) panics.
-    #[must_use]
-    pub fn recover_panics(mut self, recover: bool) -> Self {
-        self.settings.recover_panics = Some(recover);
-        self
-    }
-
-    /// Whether it reconciles on the leader only, where one is elected ([`run_when`](crate::Controller::run_when)); it does by default.
-    #[must_use]
-    pub fn needs_leader_election(mut self, needs: bool) -> Self {
-        self.settings.needs_leader_election = Some(needs);
-        self
-    }
-
-    /// Whether its sources start before it leads, so that it takes over with caches that are full and a queue that knows what is to do;
-    /// not by default.
-    #[must_use]
-    pub fn warm_up(mut self, warm_up: bool) -> Self {
-        self.settings.warm_up = Some(warm_up);
         self
     }
 }
