@@ -3,17 +3,16 @@
 use std::time::Duration;
 
 use apiserver_tests::{Login, Relay, wait};
-use informer_client::{Selectors, WriteOptions};
+use informer_client::WriteOptions;
 use informer_core::{FailureClass, Store as _};
 use informer_hyper::HttpVersion;
-use informer_reflector::{Phase, Start, Status};
-use informer_sharedinformer::{HandlerOptions, ReflectorOptions, SharedInformer};
+use informer_reflector::{Phase, Status};
 use serde_json::json;
 
-use crate::ledger::{Ledger, Told};
+use crate::ledger::Told;
 use crate::loops::crd::{gadgets, install, remove};
 use crate::support::{
-    LIMIT, admin, connect, contents, converged, namespace, own, reflector, server_contents,
+    LIMIT, admin, by_both_starts, connect, contents, converged, namespace, own, reflector, server_contents,
 };
 
 /// Attempts at a kind that stays away come to be at least this far apart.
@@ -36,21 +35,9 @@ async fn cm_02_a_kind_that_goes_and_returns_is_followed_without_a_restart() {
         let object = json!({"metadata": {"name": name}});
         writer.create(&object, &WriteOptions::default()).await.unwrap();
     }
-    let informers = [Start::List, Start::StreamingList].map(|start| {
+    let informers = by_both_starts(|| {
         let client = connect(&plane, Login::Token, HttpVersion::Http2, Some(relay.address()));
-        let api = client.dynamic(gadgets()).in_namespace(&namespace);
-        let mut options = ReflectorOptions::default();
-        options.start = start;
-        let informer = SharedInformer::builder(api.source(Selectors::all()))
-            .reflector_options(options)
-            .build()
-            .unwrap();
-        let ledger = Ledger::default();
-        informer
-            .add_handler(ledger.clone(), HandlerOptions::default())
-            .unwrap();
-        let running = informer.spawn().unwrap();
-        (informer, ledger, running)
+        client.dynamic(gadgets()).in_namespace(&namespace)
     });
     for (informer, ledger, _) in &informers {
         informer.wait_synced(LIMIT).await.unwrap();

@@ -10,20 +10,20 @@ use apiserver_tests::{ControlPlane, Login, wait};
 use bytes::Bytes;
 use http::{Request, Response};
 use informer_cache::{Cache, CacheErrorKind, CachedClient, KindOptions, Selecting};
-use informer_client::{DynamicObject, Kinds, ListOptions, LiveClient, ReadClientExt, Selectors};
+use informer_client::{DynamicObject, Kinds, ListOptions, LiveClient, ReadClientExt};
 use informer_core::{Classify, FailureClass, ObjectKey, Store as _};
 use informer_hyper::{HttpVersion, HyperTransport};
 use informer_reflector::{Phase, Start};
-use informer_sharedinformer::{HandlerOptions, ReflectorOptions, SharedInformer};
+use informer_sharedinformer::ReflectorOptions;
 use informer_transport::Transport;
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Secret};
 use serde_json::{Value, json};
 use tokio::task::block_in_place;
 
-use crate::ledger::{Ledger, Told};
+use crate::ledger::Told;
 use crate::support::{
-    LIMIT, TestClient, admin, config_map, config_maps, connect, converged, namespace, own, reflector,
-    server_contents, shared,
+    LIMIT, TestClient, admin, by_both_starts, config_map, config_maps, connect, converged, namespace, own,
+    reflector, server_contents, shared,
 };
 
 fn send(plane: &ControlPlane, method: &str, path: &str, body: Option<&Value>) -> u16 {
@@ -136,21 +136,7 @@ fn end_namespace(plane: &ControlPlane, name: &str) {
 async fn cm_03_a_namespace_that_is_not_there_comes_goes_and_comes_again() {
     let plane = own(&[]).await;
     let path = "/api/v1/namespaces/ghost/configmaps";
-    let informers = [Start::List, Start::StreamingList].map(|start| {
-        let api = admin(&plane).dynamic(config_maps()).in_namespace("ghost");
-        let mut options = ReflectorOptions::default();
-        options.start = start;
-        let informer = SharedInformer::builder(api.source(Selectors::all()))
-            .reflector_options(options)
-            .build()
-            .unwrap();
-        let ledger = Ledger::default();
-        informer
-            .add_handler(ledger.clone(), HandlerOptions::default())
-            .unwrap();
-        let running = informer.spawn().unwrap();
-        (informer, ledger, running)
-    });
+    let informers = by_both_starts(|| admin(&plane).dynamic(config_maps()).in_namespace("ghost"));
     for (informer, ledger, _) in &informers {
         informer.wait_synced(LIMIT).await.unwrap();
         assert!(informer.store().is_empty() && ledger.n_told() == 0);

@@ -15,11 +15,13 @@ use std::{
 };
 
 use apiserver_tests::{ControlPlane, Login, Options, wait};
-use informer_client::{Client, PartialMetadata};
+use informer_client::{Api, Client, DynamicObject, PartialMetadata, Selectors};
 use informer_core::{ObjectKey, Resource, Stamp};
 use informer_hyper::{HttpVersion, HyperTransport};
 use informer_kubeconfig::{Config, Overrides};
-use informer_sharedinformer::SharedInformer;
+use informer_reflector::Start;
+use informer_sharedinformer::{HandlerOptions, ReflectorOptions, Running, SharedInformer};
+use informer_transport::DynamicCodec;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::task::{JoinSet, block_in_place};
@@ -216,4 +218,31 @@ impl Random {
         x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         (x ^ (x >> 31)) % n
     }
+}
+
+/// An informer that runs, and what its handler was told.
+pub(crate) type Followed = (
+    SharedInformer<ObjectKey, DynamicObject>,
+    Ledger,
+    Running<ObjectKey, DynamicObject>,
+);
+
+/// Two informers of these objects, one for each way to start.
+pub(crate) fn by_both_starts(
+    api: impl Fn() -> Api<HyperTransport, DynamicObject, DynamicCodec>,
+) -> [Followed; 2] {
+    [Start::List, Start::StreamingList].map(|start| {
+        let mut options = ReflectorOptions::default();
+        options.start = start;
+        let informer = SharedInformer::builder(api().source(Selectors::all()))
+            .reflector_options(options)
+            .build()
+            .unwrap();
+        let ledger = Ledger::default();
+        informer
+            .add_handler(ledger.clone(), HandlerOptions::default())
+            .unwrap();
+        let running = informer.spawn().unwrap();
+        (informer, ledger, running)
+    })
 }
